@@ -1,0 +1,23 @@
+# The command `espalier`, at the top of the build folder. All but main() are objects of their own, for the tests.
+file(GLOB command_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/espalier/cli/*.cc")
+set(command_main "${PROJECT_SOURCE_DIR}/espalier/cli/main.cc")
+list(REMOVE_ITEM command_sources "${command_main}")
+
+if(command_sources)
+  add_library(espalier_cli_objects OBJECT ${command_sources})
+  target_link_libraries(espalier_cli_objects PRIVATE espalier_compiler espalier fmt::fmt CLI11::CLI11
+    nlohmann_json::nlohmann_json Threads::Threads)
+  target_compile_definitions(espalier_cli_objects PRIVATE "ESPALIER_VERSION=\"${PROJECT_VERSION}\"")
+endif()
+
+if(EXISTS "${command_main}")
+  add_executable(espalier_command "${command_main}")
+  set_target_properties(espalier_command PROPERTIES OUTPUT_NAME espalier
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}" INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  target_link_libraries(espalier_command PRIVATE espalier_compiler espalier fmt::fmt CLI11::CLI11
+    nlohmann_json::nlohmann_json Threads::Threads)
+  if(TARGET espalier_cli_objects)
+    target_link_libraries(espalier_command PRIVATE espalier_cli_objects)
+  endif()
+  install(TARGETS espalier_command RUNTIME)
+endif()

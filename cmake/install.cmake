@@ -1,0 +1,31 @@
+# What `cmake --install` gives: the library, its headers, and the files that make find_package(Espalier) work.
+include(CMakePackageConfigHelpers)
+
+file(GLOB_RECURSE public_headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/espalier/*.h")
+list(FILTER public_headers EXCLUDE REGEX "^espalier/cli/|-inl\\.h$")
+
+# Headers that only the library itself includes.
+set(internal_headers
+  espalier/data/listops_stack.h
+  espalier/exec/ancestors.h
+  espalier/exec/node_call.h
+  espalier/exec/reference.h
+  espalier/graph/library_ops.h
+  espalier/kernels/sizes.h
+  espalier/kernels/vector_product.h
+  espalier/nn/gates.h
+  espalier/nn/safetensors_header.h
+  espalier/optim/adam_rule.h)
+list(REMOVE_ITEM public_headers ${internal_headers})
+
+foreach(header IN LISTS public_headers)
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES "${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/${folder}")
+endforeach()
+install(FILES "${ESPALIER_GENERATED_DIR}/espalier/ops/all.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/espalier/ops")
+
+set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/Espalier")
+install(TARGETS espalier EXPORT EspalierTargets LIBRARY)
+install(EXPORT EspalierTargets NAMESPACE Espalier:: FILE EspalierConfig.cmake DESTINATION "${package_folder}")
+write_basic_package_version_file(EspalierConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/EspalierConfigVersion.cmake" DESTINATION "${package_folder}")

@@ -1,0 +1,23 @@
+# The shared library. Its objects are a target of their own: tests and benches link them directly, since they reach
+# functions that the shared library hides.
+file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/espalier/*.cc")
+list(FILTER library_sources EXCLUDE REGEX "/espalier/cli/")
+
+set(library_dependencies espalier_compiler espalier_dnnl hwy::hwy fmt::fmt nlohmann_json::nlohmann_json ZLIB::ZLIB
+    Threads::Threads)
+
+add_library(espalier_objects OBJECT ${library_sources})
+target_include_directories(espalier_objects PUBLIC "${PROJECT_SOURCE_DIR}" "${ESPALIER_GENERATED_DIR}")
+target_link_libraries(espalier_objects PUBLIC ${library_dependencies})
+
+add_library(espalier SHARED)
+add_library(Espalier::espalier ALIAS espalier)
+set_target_properties(espalier PROPERTIES VERSION ${PROJECT_VERSION}
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+target_compile_features(espalier PUBLIC cxx_std_20)
+target_include_directories(espalier PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
+  "$<BUILD_INTERFACE:${ESPALIER_GENERATED_DIR}>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+target_link_libraries(espalier PRIVATE espalier_objects)
+if(NOT ESPALIER_SANITIZE)  # whose own functions the program brings
+  target_link_options(espalier PRIVATE -Wl,--no-undefined)
+endif()

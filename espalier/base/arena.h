@@ -1,0 +1,76 @@
+/// Memory that only grows and never moves: many small allocations, freed together.
+///
+/// Thread safety: one thread at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <vector>
+
+namespace espalier {
+
+class Arena {
+ public:
+  /// `bytes` bytes aligned to 64; they stay where they are until clear() or the arena's end. Not initialised.
+  std::byte* allocate(std::size_t bytes) {
+    const std::size_t size = (std::max<std::size_t>(bytes, 1) + kAlignment - 1) & ~(kAlignment - 1);
+    if (size > left_) grow(size);
+    std::byte* result = next_;
+    next_ += size;
+    left_ -= size;
+    used_ += size;
+    return result;
+  }
+  template <class T>
+  T* allocate_array(std::int64_t count) {
+    return reinterpret_cast<T*>(allocate(static_cast<std::size_t>(count) * sizeof(T)));
+  }
+
+  /// Forgets everything; the largest chunk is kept for what comes next.
+  void clear() {
+    if (chunks_.size() > 1) {
+      std::swap(chunks_.front(),
+                *std::max_element(chunks_.begin(), chunks_.end(), [](auto& a, auto& b) { return a.size < b.size; }));
+      chunks_.resize(1);
+    }
+    used_ = 0;
+    if (chunks_.empty()) return;
+    next_ = chunks_[0].data.get();
+    left_ = chunks_[0].size;
+  }
+
+  std::size_t bytes_used() const { return used_; }
+
+ private:
+  static constexpr std::size_t kAlignment = 64;
+  static constexpr std::size_t kFirstChunk = std::size_t{1} << 16;
+  static constexpr std::size_t kLargestChunk = std::size_t{1} << 26;
+
+  struct Free {
+    void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{kAlignment}); }
+  };
+  struct Chunk {
+    std::unique_ptr<std::byte[], Free> data;  // NOLINT(modernize-avoid-c-arrays): the array form of unique_ptr
+    std::size_t size = 0;
+  };
+
+  void grow(std::size_t at_least) {
+    const std::size_t doubled = chunks_.empty() ? kFirstChunk : std::min(chunks_.back().size * 2, kLargestChunk);
+    Chunk chunk;
+    chunk.size = std::max(at_least, doubled);
+    chunk.data.reset(static_cast<std::byte*>(::operator new[](chunk.size, std::align_val_t{kAlignment})));
+    next_ = chunk.data.get();
+    left_ = chunk.size;
+    chunks_.push_back(std::move(chunk));
+  }
+
+  std::vector<Chunk> chunks_;
+  std::byte* next_ = nullptr;
+  std::size_t left_ = 0;
+  std::size_t used_ = 0;
+};
+
+}  // namespace espalier

@@ -1,0 +1,64 @@
+#include "espalier/base/shape.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "espalier/base/error.h"
+
+namespace espalier {
+namespace {
+
+std::int32_t checked_size(std::int64_t size) {
+  if (size < 0 || size > std::numeric_limits<std::int32_t>::max())
+    throw UsageError(fmt::format("shape: the size of an axis must be 0 to 2147483647, not {}", size));
+  return static_cast<std::int32_t>(size);
+}
+
+std::size_t checked_axis(const Shape& shape, std::int32_t axis) {
+  if (axis < 0 || axis >= shape.rank())
+    throw UsageError(fmt::format("shape: axis {} is outside {} (rank {})", axis, shape.to_string(), shape.rank()));
+  return static_cast<std::size_t>(axis);
+}
+
+}  // namespace
+
+Shape::Shape(std::initializer_list<std::int64_t> dims) {
+  if (dims.size() > static_cast<std::size_t>(kMaxRank))
+    throw UsageError(fmt::format("shape: {} axes given, at most {} are possible", dims.size(), kMaxRank));
+  for (std::int64_t size : dims) dims_[static_cast<std::size_t>(rank_++)] = checked_size(size);
+}
+
+std::int32_t Shape::operator[](std::int32_t axis) const { return dims_[checked_axis(*this, axis)]; }
+
+Shape Shape::with(std::int32_t axis, std::int64_t size) const {
+  Shape result = *this;
+  result.dims_[checked_axis(*this, axis)] = checked_size(size);
+  return result;
+}
+
+Shape Shape::without(std::int32_t axis) const {
+  checked_axis(*this, axis);
+  Shape result;
+  for (std::int32_t i = 0; i < rank_; ++i)
+    if (i != axis) result.dims_[static_cast<std::size_t>(result.rank_++)] = (*this)[i];
+  return result;
+}
+
+Shape Shape::inserted(std::int32_t axis, std::int64_t size) const {
+  if (rank_ == kMaxRank) throw UsageError(fmt::format("shape: {} has no room for another axis", to_string()));
+  if (axis < 0 || axis > rank_)
+    throw UsageError(fmt::format("shape: axis {} cannot be inserted into {}", axis, to_string()));
+  Shape result;
+  for (std::int32_t i = 0; i <= rank_; ++i) {
+    if (i == axis) result.dims_[static_cast<std::size_t>(result.rank_++)] = checked_size(size);
+    if (i < rank_) result.dims_[static_cast<std::size_t>(result.rank_++)] = (*this)[i];
+  }
+  return result;
+}
+
+std::string Shape::to_string() const {
+  return fmt::format("[{}]", fmt::join(dims_.begin(), dims_.begin() + rank_, ", "));
+}
+
+}  // namespace espalier

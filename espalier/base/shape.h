@@ -1,0 +1,50 @@
+/// The size of a tensor along each of its 0 to 4 axes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "espalier/base/export.h"
+
+namespace espalier {
+
+inline constexpr std::int32_t kMaxRank = 4;
+
+/// A value type without padding: unused dimensions are 0, so that equal shapes are equal bytes.
+class ESPALIER_EXPORT Shape {
+ public:
+  constexpr Shape() = default;
+  /// Refuses (UsageError) more than four axes and negative sizes.
+  Shape(std::initializer_list<std::int64_t> dims);  // NOLINT(google-explicit-constructor): written as {3, 4}
+
+  std::int32_t rank() const { return rank_; }
+  /// The size along `axis`. Refuses an axis outside 0 .. rank-1.
+  std::int32_t operator[](std::int32_t axis) const;
+  /// How many elements: the product of the sizes, 1 for rank 0.
+  std::int64_t elements() const {
+    std::int64_t n = 1;
+    for (std::int32_t axis = 0; axis < rank_; ++axis) n *= dims_[static_cast<std::size_t>(axis)];
+    return n;
+  }
+  /// The size of the last axis; 1 for rank 0.
+  std::int32_t last() const { return rank_ == 0 ? 1 : dims_[static_cast<std::size_t>(rank_ - 1)]; }
+  /// The same shape with one size changed.
+  Shape with(std::int32_t axis, std::int64_t size) const;
+  /// The same shape without one axis.
+  Shape without(std::int32_t axis) const;
+  /// The same shape with an axis of `size` before `axis`.
+  Shape inserted(std::int32_t axis, std::int64_t size) const;
+
+  /// As in "[64, 128]"; rank 0 is "[]".
+  std::string to_string() const;
+
+  bool operator==(const Shape&) const = default;
+
+ private:
+  std::int32_t rank_ = 0;
+  std::array<std::int32_t, kMaxRank> dims_{};
+};
+
+}  // namespace espalier

@@ -1,0 +1,226 @@
+#include "espalier/base/threads.h"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <condition_variable>
+#include <cstdlib>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "espalier/base/denormals.h"
+#include "espalier/base/error.h"
+
+namespace espalier {
+namespace {
+
+constexpr int kMostThreads = 1024;
+
+std::atomic<int> chosen_count{0};  // 0: not asked for yet
+thread_local bool inside_loop = false;
+
+/// Marks the thread as working inside a loop; loops it meets there run in it.
+class InsideLoop {
+ public:
+  InsideLoop() : before_(inside_loop) { inside_loop = true; }
+  ~InsideLoop() { inside_loop = before_; }
+  InsideLoop(const InsideLoop&) = delete;
+  InsideLoop& operator=(const InsideLoop&) = delete;
+
+ private:
+  bool before_;
+};
+
+/// One loop: its parts, which of them were taken, and what the first part that threw has thrown.
+class Loop {
+ public:
+  Loop(std::int64_t n, std::int64_t parts, detail::RangeFunction function)
+      : length_(n / parts), longer_(n % parts), parts_(parts), function_(function) {}
+
+  std::int64_t parts() const { return parts_; }
+
+  /// Runs parts until none is left to take.
+  void work() {
+    const InsideLoop inside;
+    const FlushDenormals flush(flush_denormals_);
+    for (std::int64_t part = next_++; part < parts_; part = next_++) run(part);
+  }
+
+  void rethrow() const {
+    if (exception_) std::rethrow_exception(exception_);
+  }
+
+ private:
+  /// The first `longer_` parts have one element more than the others.
+  std::int64_t begin_of(std::int64_t part) const { return part * length_ + std::min(part, longer_); }
+
+  void run(std::int64_t part) {
+    try {
+      function_.call(function_.object, begin_of(part), begin_of(part + 1));
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (part < thrower_) {
+        thrower_ = part;
+        exception_ = std::current_exception();
+      }
+    }
+  }
+
+  std::int64_t length_;
+  std::int64_t longer_;
+  std::int64_t parts_;
+  detail::RangeFunction function_;
+  bool flush_denormals_ = FlushDenormals::active();
+  std::atomic<std::int64_t> next_{0};
+  std::mutex mutex_;
+  std::int64_t thrower_ = std::numeric_limits<std::int64_t>::max();
+  std::exception_ptr exception_;
+};
+
+/// The threads of the process. They start with the first loop that has parts for them, and end with the process.
+class Pool {
+ public:
+  static Pool& instance() {
+    static Pool pool;
+    return pool;
+  }
+
+  ~Pool() { stop(); }
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  /// False if another caller has the pool now; nothing was run then.
+  bool try_run(Loop& loop) {
+    const std::unique_lock owner(owner_, std::try_to_lock);
+    if (!owner.owns_lock()) return false;
+    start(loop.parts() - 1);
+    {
+      const std::lock_guard lock(mutex_);
+      loop_ = &loop;
+      openings_ = loop.parts() - 1;
+    }
+    for (std::int64_t part = 1; part < loop.parts(); ++part) work_came_.notify_one();
+    loop.work();
+    std::unique_lock lock(mutex_);
+    openings_ = 0;  // every part is taken: workers that wake up only now are not waited for
+    // The loop lives on this stack: no worker may still look at it.
+    worker_done_.wait(lock, [&] { return looking_ == 0; });
+    loop_ = nullptr;
+    return true;
+  }
+
+  /// Ends the workers; the next loop starts as many as it needs.
+  void reset() {
+    const std::lock_guard owner(owner_);
+    stop();
+  }
+
+ private:
+  Pool() = default;
+
+  void start(std::int64_t workers) {
+    while (static_cast<std::int64_t>(workers_.size()) < workers) {
+      try {
+        workers_.emplace_back([this] { serve(); });
+      } catch (const std::system_error&) {
+        return;  // the system gives no more threads: those there are take all the parts
+      }
+    }
+  }
+
+  void stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    work_came_.notify_all();
+    for (std::thread& worker : workers_) worker.join();
+    workers_.clear();
+    stopping_ = false;
+  }
+
+  void serve() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      work_came_.wait(lock, [&] { return stopping_ || openings_ > 0; });
+      if (stopping_) return;
+      --openings_;
+      ++looking_;
+      Loop& loop = *loop_;
+      lock.unlock();
+      loop.work();
+      lock.lock();
+      --looking_;
+      if (looking_ == 0) worker_done_.notify_one();
+    }
+  }
+
+  std::mutex owner_;  // held by the caller whose loop runs
+  std::vector<std::thread> workers_;
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable work_came_;
+  std::condition_variable worker_done_;
+  Loop* loop_ = nullptr;
+  std::int64_t openings_ = 0;  // workers it still takes
+  std::int64_t looking_ = 0;   // workers that hold a reference to it
+  bool stopping_ = false;
+};
+
+}  // namespace
+
+int thread_count() {
+  int count = chosen_count.load(std::memory_order_relaxed);
+  if (count == 0) {
+    const int initial = detail::thread_count_from_environment();
+    // Another thread may have set a count meanwhile: that one stays.
+    if (chosen_count.compare_exchange_strong(count, initial)) count = initial;
+  }
+  return count;
+}
+
+void set_thread_count(int count) {
+  if (count < 1 || count > kMostThreads) {
+    throw UsageError("the thread count must be from 1 to " + std::to_string(kMostThreads) + ", not " +
+                     std::to_string(count));
+  }
+  if (inside_loop) throw UsageError("the thread count cannot be set from inside a parallel loop");
+  chosen_count = count;
+  Pool::instance().reset();
+}
+
+namespace detail {
+
+int thread_count_from_environment() {
+  if (const char* const text = std::getenv("ESPALIER_THREADS")) {
+    const std::string_view view(text);
+    int count = 0;
+    const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), count);
+    if (error != std::errc() || end != view.data() + view.size() || count < 1 || count > kMostThreads) {
+      throw UsageError("ESPALIER_THREADS is \"" + std::string(view) + "\"; it must be a whole number from 1 to " +
+                       std::to_string(kMostThreads));
+    }
+    return count;
+  }
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostThreads);
+}
+
+void run_parts(std::int64_t n, std::int64_t grain, RangeFunction function) {
+  const std::int64_t parts = std::clamp<std::int64_t>(n / std::max<std::int64_t>(grain, 1), 1, thread_count());
+  if (parts == 1) {
+    function.call(function.object, 0, n);
+    return;
+  }
+  Loop loop(n, parts, function);
+  if (inside_loop || !Pool::instance().try_run(loop)) loop.work();
+  loop.rethrow();
+}
+
+}  // namespace detail
+}  // namespace espalier

@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+#include <memory>
+
+#include "espalier/base/error.h"
+#include "espalier/base/files.h"
+#include "espalier/base/threads.h"
+#include "espalier/cli/commands.h"
+#include "espalier/cli/listops_report.h"
+#include "espalier/train/listops.h"
+
+namespace espalier::cli {
+namespace {
+
+struct Options {
+  std::string weights;
+  std::string data;
+  std::string summary;
+  int threads = 0;
+};
+
+template <class T>
+T number_in(const Metadata& facts, std::string_view key, const std::string& path) {
+  T value{};
+  if (const auto found = facts.find(key); found != facts.end()) {
+    const char* end = found->second.data() + found->second.size();
+    if (const auto parsed = std::from_chars(found->second.data(), end, value);
+        parsed.ec == std::errc() && parsed.ptr == end)
+      return value;
+  }
+  throw UsageError(fmt::format(
+      "{} does not say how to make its held-out expressions again; give a file of expressions with --data", path));
+}
+
+/// The held-out set of the run that made the weights, generated again.
+std::vector<data::Tree> held_out_of(const Metadata& facts, const std::string& path) {
+  data::ListOpsOptions grammar;
+  grammar.seed = number_in<std::uint64_t>(facts, "data_seed", path);
+  grammar.max_tokens = number_in<std::int32_t>(facts, "max_tokens", path);
+  return data::generate_listops_split(grammar, number_in<std::int64_t>(facts, "train_count", path),
+                                      number_in<std::int64_t>(facts, "held_out_count", path))
+      .held_out;
+}
+
+void run(const Options& options) {
+  if (options.threads > 0) set_thread_count(options.threads);
+  if (!options.summary.empty()) ensure_writable_file(options.summary);
+  Metadata facts;
+  const train::ListOpsNet net = train::ListOpsNet::load(options.weights, &facts);
+  const std::vector<data::Tree> trees =
+      options.data.empty() ? held_out_of(facts, options.weights) : data::read_listops(options.data);
+  print_data({}, trees);
+  train::Progress progress({.title = "eval", .total = static_cast<std::int64_t>(trees.size())});
+  const train::ListOpsScore score = train::evaluate(net, trees, shown_on(progress));
+  progress.finish();
+  print_score(options.data.empty() ? "held out" : options.data, score);
+  if (!options.summary.empty())
+    write_json(options.summary, {{"task", "listops"},
+                                 {"version", ESPALIER_VERSION},
+                                 {"weights", options.weights},
+                                 {"majority_baseline", data::majority_baseline(trees)},
+                                 {"held_out", to_json(score)}});
+}
+
+}  // namespace
+
+void add_eval(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("eval", "Evaluate saved weights on held-out data");
+  command->add_option("--weights", options->weights, "The file that training wrote")->required();
+  command->add_option("--data", options->data,
+                      "Expressions to evaluate on: value, tab, expression (default: those held out in training)");
+  command->add_option("--summary", options->summary, "Write the figures to this file, as JSON");
+  command->add_option("--threads", options->threads, "Threads to use (default: ESPALIER_THREADS, or all cores)")
+      ->check(CLI::Range(1, 1024));
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace espalier::cli

@@ -1,0 +1,27 @@
+/// What `train listops` and `eval` print and write about their data and results.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <vector>
+
+#include "espalier/data/listops.h"
+#include "espalier/train/listops.h"
+#include "espalier/train/progress.h"
+
+namespace espalier::cli {
+
+/// Sizes, depth histogram and majority baseline, on standard output.
+void print_data(std::span<const data::Tree> train, std::span<const data::Tree> held_out);
+/// Accuracy overall and on deep expressions, on standard output.
+void print_score(std::string_view what, const train::ListOpsScore& score);
+
+nlohmann::ordered_json to_json(const train::ListOpsScore& score);
+/// Writes a summary whole or not at all. Accuracies are written so that they read back to the same number.
+void write_json(const std::filesystem::path& path, const nlohmann::ordered_json& json);
+
+/// A watch that shows a score on a progress bar.
+train::ListOpsWatch shown_on(train::Progress& progress);
+
+}  // namespace espalier::cli

@@ -1,0 +1,64 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "espalier/base/error.h"
+#include "espalier/base/threads.h"
+#include "espalier/cli/commands.h"
+
+namespace espalier::cli {
+namespace {
+
+constexpr int kFailure = 1;
+constexpr int kUsage = 2;
+
+int complain(const char* text, int code) {
+  fmt::print(stderr, "espalier: {}\n", text);
+  return code;
+}
+
+/// The command that a line names, as far as it can be told: for the hint in a message.
+std::string command_path(const CLI::App& app) {
+  std::string path = "espalier";
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    path += " " + at->get_name();
+  }
+  return path;
+}
+
+}  // namespace
+
+void add_commands(CLI::App& app) {
+  app.require_subcommand(1);
+  app.set_version_flag("--version", std::string("espalier ") + ESPALIER_VERSION);
+  CLI::App* train = app.add_subcommand("train", "Train a model");
+  train->require_subcommand(1);
+  add_train_listops(*train);
+  add_eval(app);
+  add_ops(app);
+}
+
+int run(int argc, const char* const* argv) {
+  CLI::App app("Neural networks over trees, graphs and sequences of any shape, batched automatically.", "espalier");
+  add_commands(app);
+  try {
+    thread_count();  // so that a wrong ESPALIER_THREADS is told before any work
+    app.parse(argc, argv);
+    if (std::fflush(stdout) != 0) return complain("cannot write to standard output", kFailure);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    return complain(fmt::format("{} (see {} --help)", error.what(), command_path(app)).c_str(), kUsage);
+  } catch (const UsageError& error) {
+    return complain(error.what(), kUsage);
+  } catch (const std::bad_alloc&) {
+    return complain("there is not enough memory", kFailure);
+  } catch (const std::exception& error) {
+    return complain(error.what(), kFailure);
+  }
+}
+
+}  // namespace espalier::cli

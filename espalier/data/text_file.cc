@@ -1,0 +1,168 @@
+#include "espalier/data/text_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "espalier/base/files.h"
+
+namespace espalier::data {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{1} << 17;
+constexpr std::size_t kLongestLine = std::size_t{1} << 30;
+
+[[noreturn]] void refuse_reading(const std::filesystem::path& path, int error) {
+  throw ResourceError(fmt::format("cannot read \"{}\": {}", path.string(), std::generic_category().message(error)));
+}
+
+}  // namespace
+
+class LineReader::Source {
+ public:
+  explicit Source(const std::filesystem::path& path) : path_(path) {
+    // Opened here, because gzopen() does not always tell why it could not.
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) refuse_reading(path, errno);
+    stream_ = gzdopen(file, "rb");
+    if (stream_ == nullptr) {
+      ::close(file);
+      throw std::bad_alloc();
+    }
+    gzbuffer(stream_, kBufferBytes);
+  }
+  ~Source() { gzclose_r(stream_); }
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+
+  std::size_t read(char* bytes, std::size_t room) {
+    const int count = gzread(stream_, bytes, static_cast<unsigned>(room));
+    if (count > 0) return static_cast<std::size_t>(count);
+    const int system_error = errno;
+    int error = Z_OK;
+    gzerror(stream_, &error);
+    switch (error) {
+      case Z_OK:
+      case Z_STREAM_END: return 0;
+      case Z_ERRNO: refuse_reading(path_, system_error);
+      case Z_MEM_ERROR: throw std::bad_alloc();
+      case Z_BUF_ERROR:
+        throw DataError(fmt::format("{}: expected a whole gzip stream, but it ends early", path_.string()));
+      default: throw DataError(fmt::format("{}: expected a gzip stream, but it is damaged", path_.string()));
+    }
+  }
+
+ private:
+  const std::filesystem::path& path_;
+  gzFile stream_ = nullptr;
+};
+
+LineReader::LineReader(std::filesystem::path path) : path_(std::move(path)), source_(std::make_unique<Source>(path_)) {}
+
+LineReader::~LineReader() = default;
+
+bool LineReader::refill() {
+  buffer_.resize(kBufferBytes);
+  buffer_.resize(source_->read(buffer_.data(), buffer_.size()));
+  used_ = 0;
+  return !buffer_.empty();
+}
+
+bool LineReader::next(std::string_view& line) {
+  line_.clear();
+  bool ended = false;
+  while (!ended) {
+    if (used_ == buffer_.size() && !refill()) break;
+    const std::string_view rest = std::string_view(buffer_).substr(used_);
+    const std::size_t end = rest.find('\n');
+    ended = end != std::string_view::npos;
+    const std::size_t length = ended ? end : rest.size();
+    if (line_.size() + length > kLongestLine)
+      throw DataError(
+          fmt::format("{}:{}:1: expected a line of at most {} bytes", path_.string(), line_number_ + 1, kLongestLine));
+    line_ += rest.substr(0, length);
+    used_ += length + (ended ? 1 : 0);
+  }
+  if (!ended && line_.empty()) return false;
+  ++line_number_;
+  if (line_.ends_with('\r')) line_.pop_back();
+  line = line_;
+  return true;
+}
+
+DataError LineReader::error_at(std::size_t column, std::string_view message) const {
+  return DataError(fmt::format("{}:{}:{}: {}", path_.string(), line_number_, column, message));
+}
+
+class TextWriter::Sink {
+ public:
+  explicit Sink(const std::filesystem::path& path) : file_(path), compressed_(path.extension() == ".gz") {
+    if (!compressed_) return;
+    // The largest window (15) with a gzip header (16), which has no name and no time: same text, same bytes.
+    constexpr int kGzip = 15 + 16;
+    if (deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+      throw std::bad_alloc();
+    output_.resize(kBufferBytes);
+  }
+  ~Sink() {
+    if (compressed_) deflateEnd(&stream_);
+  }
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+
+  void write(std::string_view text) {
+    if (!compressed_) return file_.write(text);
+    constexpr std::size_t kPiece = std::size_t{1} << 30;  // zlib counts in 32 bits
+    for (; !text.empty(); text.remove_prefix(std::min(kPiece, text.size())))
+      compress(text.substr(0, kPiece), Z_NO_FLUSH);
+  }
+  void commit() {
+    if (compressed_) compress({}, Z_FINISH);
+    file_.commit();
+  }
+
+ private:
+  void compress(std::string_view text, int flush) {
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+    stream_.avail_in = static_cast<uInt>(text.size());
+    do {
+      stream_.next_out = reinterpret_cast<Bytef*>(output_.data());
+      stream_.avail_out = static_cast<uInt>(output_.size());
+      deflate(&stream_, flush);
+      file_.write(std::string_view(output_).substr(0, output_.size() - stream_.avail_out));
+    } while (stream_.avail_out == 0);
+  }
+
+  AtomicFile file_;
+  bool compressed_;
+  z_stream stream_{};
+  std::string output_;
+};
+
+TextWriter::TextWriter(const std::filesystem::path& path) : sink_(std::make_unique<Sink>(path)) {}
+TextWriter::~TextWriter() = default;
+void TextWriter::write(std::string_view text) { sink_->write(text); }
+void TextWriter::commit() { sink_->commit(); }
+
+std::string quoted(std::string_view text) {
+  constexpr std::size_t kLongest = 24;
+  std::string result = "\"";
+  for (const char c : text.substr(0, kLongest)) {
+    if (c >= ' ' && c <= '~') {
+      result += c;
+    } else {
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    }
+  }
+  result += text.size() > kLongest ? "...\"" : "\"";
+  return result;
+}
+
+}  // namespace espalier::data

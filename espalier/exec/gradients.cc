@@ -1,0 +1,209 @@
+#include "espalier/exec/gradients.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "espalier/base/error.h"
+
+namespace espalier {
+namespace {
+
+template <class F>
+void visit_float(DType dtype, const F& f) {
+  if (dtype == DType::kFloat32)
+    f(float{});
+  else if (dtype == DType::kFloat64)
+    f(double{});
+  else
+    throw InternalError("gradients: int32 has no gradient");
+}
+
+void add_to(Tensor& to, const Tensor& from) {
+  visit_float(to.dtype(), [&]<class T>(T) {
+    const std::span<T> y = to.as<T>();
+    const std::span<const T> x = from.as<T>();
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] += x[i];
+  });
+}
+
+Shape with_rows(const Shape& shape, std::size_t rows) { return shape.with(0, static_cast<std::int64_t>(rows)); }
+
+/// Adds row `from_row` of one [rows, width] tensor to row `to_row` of another.
+void add_row_to(Tensor& to, std::size_t to_row, const Tensor& from, std::size_t from_row, std::size_t width) {
+  visit_float(to.dtype(), [&]<class T>(T) {
+    const std::span<T> y = to.as<T>().subspan(to_row * width, width);
+    const std::span<const T> x = from.as<T>().subspan(from_row * width, width);
+    for (std::size_t i = 0; i < width; ++i) y[i] += x[i];
+  });
+}
+
+}  // namespace
+
+std::int64_t Gradient::row_width() const {
+  const Shape& shape = parameter->shape();
+  return shape.rank() == 0 || shape[0] == 0 ? 1 : shape.elements() / shape[0];
+}
+
+Tensor Gradient::to_tensor() const {
+  if (!sparse) return dense;
+  Tensor result(parameter->shape(), parameter->value().dtype());
+  const auto width = static_cast<std::size_t>(row_width());
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    add_row_to(result, static_cast<std::size_t>(rows[i]), row_values, i, width);
+  return result;
+}
+
+struct Gradients::Entry : Gradient {
+  bool is_zero = true;
+  std::vector<std::int32_t> new_rows;  // as they came
+  std::vector<std::byte> new_values;
+};
+
+Gradients::Gradients() = default;
+Gradients::~Gradients() = default;
+Gradients::Gradients(Gradients&&) noexcept = default;
+Gradients& Gradients::operator=(Gradients&&) noexcept = default;
+
+void Gradients::clear() {
+  for (auto& entry : entries_) {
+    entry->is_zero = true;
+    entry->sparse = false;
+    entry->rows.clear();
+    entry->new_rows.clear();
+    entry->new_values.clear();
+  }
+}
+
+bool Gradients::empty() const {
+  return std::all_of(entries_.begin(), entries_.end(), [](const auto& entry) { return entry->is_zero; });
+}
+
+const Gradient* Gradients::find(const Parameter& parameter) const {
+  const auto found = index_.find(parameter.uid());
+  if (found == index_.end() || entries_[found->second]->is_zero) return nullptr;
+  return entries_[found->second].get();
+}
+
+std::vector<const Gradient*> Gradients::all() const {
+  std::vector<const Gradient*> result;
+  for (const auto& entry : entries_)
+    if (!entry->is_zero) result.push_back(entry.get());
+  std::sort(result.begin(), result.end(),
+            [](const Gradient* a, const Gradient* b) { return a->parameter->uid() < b->parameter->uid(); });
+  return result;
+}
+
+Gradients::Entry& Gradients::entry(const Parameter& parameter) {
+  const auto [place, is_new] = index_.try_emplace(parameter.uid(), entries_.size());
+  if (is_new) {
+    entries_.push_back(std::make_unique<Entry>());
+    entries_.back()->parameter = &parameter;
+  }
+  return *entries_[place->second];
+}
+
+Gradients::Dense Gradients::dense(const Parameter& parameter) {
+  Entry& of = entry(parameter);
+  if (of.dense.shape() != parameter.shape() || of.dense.dtype() != parameter.value().dtype())
+    of.dense = Tensor(parameter.shape(), parameter.value().dtype());
+  bool store = of.is_zero;
+  if (of.sparse) {
+    of.dense = of.to_tensor();
+    of.sparse = false;
+    of.rows.clear();
+    store = false;
+  }
+  of.is_zero = false;
+  return {of.dense.data(), store};
+}
+
+void Gradients::add_row(const Parameter& parameter, std::int32_t row, const void* values) {
+  Entry& of = entry(parameter);
+  of.new_rows.push_back(row);
+  const auto* bytes = static_cast<const std::byte*>(values);
+  const std::size_t size = static_cast<std::size_t>(of.row_width()) * size_of(parameter.value().dtype());
+  of.new_values.insert(of.new_values.end(), bytes, bytes + size);
+}
+
+void Gradients::join_rows() {
+  for (auto& entry : entries_) {
+    Entry& of = *entry;
+    if (of.new_rows.empty()) continue;
+    const Parameter& parameter = *of.parameter;
+    const auto width = static_cast<std::size_t>(of.row_width());
+    const DType dtype = parameter.value().dtype();
+    Tensor added(with_rows(parameter.shape(), of.new_rows.size()), dtype);
+    std::memcpy(added.data(), of.new_values.data(), of.new_values.size());
+
+    if (!of.is_zero && !of.sparse) {  // the parameter is also used as a whole
+      for (std::size_t i = 0; i < of.new_rows.size(); ++i)
+        add_row_to(of.dense, static_cast<std::size_t>(of.new_rows[i]), added, i, width);
+    } else {
+      // What is there already comes first, then the new rows in the order they came: the same bits every time.
+      std::vector<std::pair<std::int32_t, std::size_t>> order;
+      const std::size_t old = of.rows.size();
+      for (std::size_t i = 0; i < old; ++i) order.emplace_back(of.rows[i], i);
+      for (std::size_t i = 0; i < of.new_rows.size(); ++i) order.emplace_back(of.new_rows[i], old + i);
+      std::sort(order.begin(), order.end());
+      std::vector<std::int32_t> rows;
+      for (const auto& [row, from] : order)
+        if (rows.empty() || rows.back() != row) rows.push_back(row);
+      Tensor sums(with_rows(parameter.shape(), rows.size()), dtype);
+      std::size_t at = 0;
+      for (const auto& [row, from] : order) {
+        if (rows[at] != row) ++at;
+        if (from < old)
+          add_row_to(sums, at, of.row_values, from, width);
+        else
+          add_row_to(sums, at, added, from - old, width);
+      }
+      of.rows = std::move(rows);
+      of.row_values = std::move(sums);
+      of.sparse = true;
+      of.is_zero = false;
+    }
+    of.new_rows.clear();
+    of.new_values.clear();
+  }
+}
+
+void Gradients::add(const Gradients& other) {
+  for (const Gradient* from : other.all()) {
+    if (from->sparse) {
+      const std::size_t size = static_cast<std::size_t>(from->row_width()) * size_of(from->parameter->value().dtype());
+      for (std::size_t i = 0; i < from->rows.size(); ++i)
+        add_row(*from->parameter, from->rows[i], from->row_values.data() + i * size);
+    } else {
+      const Dense to = dense(*from->parameter);
+      Entry& of = entry(*from->parameter);
+      if (to.store)
+        of.dense = from->dense;
+      else
+        add_to(of.dense, from->dense);
+    }
+  }
+  join_rows();
+}
+
+void Gradients::scale(double factor) {
+  for (auto& entry : entries_) {
+    if (entry->is_zero) continue;
+    Tensor& values = entry->sparse ? entry->row_values : entry->dense;
+    visit_float(values.dtype(), [&]<class T>(T) {
+      for (T& value : values.as<T>()) value *= static_cast<T>(factor);
+    });
+  }
+}
+
+double Gradients::norm() const {
+  double sum = 0;
+  for (const Gradient* gradient : all())
+    visit_float(gradient->values().dtype(), [&]<class T>(T) {
+      for (T value : gradient->values().as<T>()) sum += static_cast<double>(value) * static_cast<double>(value);
+    });
+  return std::sqrt(sum);
+}
+
+}  // namespace espalier

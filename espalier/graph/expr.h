@@ -1,0 +1,119 @@
+/// Expr: a handle to one recorded node; Operand: an Expr or Parameter on its way into an op, with the user's source
+/// line.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "espalier/base/dtype.h"
+#include "espalier/base/export.h"
+#include "espalier/base/ids.h"
+#include "espalier/base/shape.h"
+#include "espalier/base/source_line.h"
+#include "espalier/graph/graph_slot.h"
+#include "espalier/tensor/tensor.h"
+
+namespace espalier {
+
+class Graph;
+class Gradients;
+class Parameter;
+class Expr;
+
+/// Where the gradients of a backward pass go.
+struct BackwardOptions {
+  /// Receives the gradients of parameters; null: the gradients of the parameters' own Model.
+  Gradients* into = nullptr;
+  /// Nodes, inputs usually, whose own gradient Expr::grad() is to give afterwards.
+  std::vector<Expr> wanted;
+};
+
+/// A value type of 16 bytes; copying it copies nothing else. It lives as long as its graph's records: using it after
+/// Graph::clear() or after the graph is gone is a UsageError.
+class ESPALIER_EXPORT Expr {
+ public:
+  Expr() = default;
+  Expr(GraphSlot* slot, std::uint32_t generation, NodeId node) : slot_(slot), generation_(generation), node_(node) {}
+
+  Graph& graph() const;
+  NodeId node() const { return node_; }
+  const Shape& shape() const;
+  DType dtype() const;
+
+  /// Computes the node, and what it needs, unless that was done before; returns a copy of the numbers.
+  Tensor value() const;
+  /// value().item(): the number of a node with one element.
+  double scalar() const;
+
+  /// Differentiates this node, which must have one element, with respect to every parameter it depends on, and adds
+  /// the gradients to those of the parameters' Model (or where `options` says).
+  void backward(const BackwardOptions& options = {}) const;
+  /// The gradient of the last backward() with respect to this node. Refuses a node that was not `wanted` there.
+  Tensor grad() const;
+
+  GraphSlot* slot() const { return slot_; }
+  std::uint32_t generation() const { return generation_; }
+
+ private:
+  GraphSlot* slot_ = nullptr;
+  std::uint32_t generation_ = 0;
+  NodeId node_{};
+};
+
+/// What an op takes: converts from an Expr or a parameter at the user's line, and remembers that line.
+class Operand {
+ public:
+  Operand(const Expr& expr, const char* file = __builtin_FILE(),  // NOLINT(google-explicit-constructor)
+          std::int32_t line = __builtin_LINE())
+      : expr_(expr), where_{file, line} {}
+  Operand(const Parameter& parameter, const char* file = __builtin_FILE(),  // NOLINT(google-explicit-constructor)
+          std::int32_t line = __builtin_LINE())
+      : parameter_(&parameter), where_{file, line} {}
+  Operand(const Parameter* parameter, const char* file = __builtin_FILE(),  // NOLINT(google-explicit-constructor)
+          std::int32_t line = __builtin_LINE())
+      : parameter_(parameter), where_{file, line} {}
+  Operand(const Expr& expr, SourceLine where) : expr_(expr), where_(where) {}
+  Operand(const Parameter* parameter, SourceLine where) : parameter_(parameter), where_(where) {}
+
+  const Expr& expr() const { return expr_; }
+  const Parameter* parameter() const { return parameter_; }
+  SourceLine where() const { return where_; }
+  /// Another operand with this one's source line: a layer made of several ops names its caller's line in each.
+  Operand at(const Expr& other) const { return {other, where_}; }
+  Operand at(const Parameter* other) const { return {other, where_}; }
+
+  /// Shape and element type of whichever it is.
+  ESPALIER_EXPORT const Shape& shape() const;
+  ESPALIER_EXPORT DType dtype() const;
+
+ private:
+  Expr expr_;
+  const Parameter* parameter_ = nullptr;
+  SourceLine where_;
+};
+
+/// Any number of operands, from a braced list or a vector of Exprs. A view: used within the call it is made for.
+class Operands {
+ public:
+  Operands(std::initializer_list<Expr> list,  // NOLINT(google-explicit-constructor)
+           const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE())
+      : list_(list.begin(), list.size()), where_{file, line} {}
+  Operands(const std::vector<Expr>& list, const char* file = __builtin_FILE(),  // NOLINT(google-explicit-constructor)
+           std::int32_t line = __builtin_LINE())
+      : list_(list), where_{file, line} {}
+  Operands(std::span<const Expr> list, const char* file = __builtin_FILE(),  // NOLINT(google-explicit-constructor)
+           std::int32_t line = __builtin_LINE())
+      : list_(list), where_{file, line} {}
+  Operands(std::span<const Expr> list, SourceLine where) : list_(list), where_(where) {}
+
+  std::span<const Expr> list() const { return list_; }
+  SourceLine where() const { return where_; }
+
+ private:
+  std::span<const Expr> list_;
+  SourceLine where_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,410 @@
+#include "espalier/graph/graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+
+#include "espalier/base/error.h"
+
+namespace espalier {
+namespace {
+
+/// In a key, the node of a shared input; other input words are types.
+constexpr std::uint32_t kSharedInput = 0x80000000U;
+
+[[noreturn]] void refuse_stale(std::string_view what, std::string_view name, NodeId node, std::string_view at) {
+  throw UsageError(
+      fmt::format("{0}: {1} belongs to a graph that was cleared or destroyed\n  {1}: node {2}{3}\n"
+                  "  hint: an Expr lives as long as its Graph; keep {1}.value() to carry a result further",
+                  what, name, index_of(node), at));
+}
+
+/// The name of an operand as its op declares it; those of an op with any number of inputs are counted.
+std::string operand_name(const OpInfo& info, std::size_t position) {
+  if (info.takes_any_number()) return fmt::format("{}[{}]", info.inputs[0].name, position);
+  return std::string(info.inputs[position].name);
+}
+
+}  // namespace
+
+Graph::Graph(const GraphOptions& options)
+    : options_(options), slot_(GraphSlot::acquire(this)), generation_(slot_->generation.load()) {
+  grow();
+  input_begin_[0] = 0;
+}
+
+Graph::~Graph() { GraphSlot::release(slot_); }
+
+void Graph::clear() {
+  generation_ = slot_->generation.fetch_add(1, std::memory_order_acq_rel) + 1;
+  runtime_.reset();
+  signatures_.clear();
+  parameters_.clear();
+  size_ = 0;
+  leaf_data_.clear();
+  fields_.clear();
+  instances_ = 0;
+  current_instance_ = kNoInstance;
+  instance_key_ = 0;
+  random_ops_ = 0;
+}
+
+void Graph::begin_instance() { begin_instance(static_cast<std::uint64_t>(instances_)); }
+
+void Graph::begin_instance(std::uint64_t key) {
+  current_instance_ = InstanceId{instances_++};
+  instance_key_ = key;
+  random_ops_ = 0;
+}
+
+// --- leaves ----------------------------------------------------------------------------------------------------------
+
+Expr Graph::add_leaf_data(const LeafAttrs& attrs, const void* data, SourceLine where) {
+  static const OpInfo& info = op_info(find_op("input"));
+  const InputFields fields{data};
+  return record_leaf(info, &attrs, &fields, where);
+}
+
+Expr Graph::input(const Tensor& tensor, const char* file, std::int32_t line) {
+  const SourceLine where{file, line};
+  if (tensor.dtype() == DType::kInt32)
+    throw UsageError(fmt::format("input: a node holds float32 or float64, not int32\n  at {}", where.to_string()));
+  std::byte* data = leaf_data_.allocate(tensor.bytes());
+  std::memcpy(data, tensor.data(), tensor.bytes());
+  return add_leaf_data({tensor.dtype(), tensor.shape()}, data, where);
+}
+
+Expr Graph::input(const Shape& shape, std::span<const float> values, const char* file, std::int32_t line) {
+  if (options_.dtype == DType::kFloat64) return input(Tensor::from(shape, values).to(DType::kFloat64), file, line);
+  const SourceLine where{file, line};
+  if (static_cast<std::int64_t>(values.size()) != shape.elements())
+    throw UsageError(fmt::format("input: {} values given for shape {}, which holds {}\n  at {}", values.size(),
+                                 shape.to_string(), shape.elements(), where.to_string()));
+  auto* data = leaf_data_.allocate_array<float>(shape.elements());
+  std::copy(values.begin(), values.end(), data);
+  return add_leaf_data({DType::kFloat32, shape}, data, where);
+}
+
+Expr Graph::constant(double value, const char* file, std::int32_t line) { return constant(Shape{}, value, file, line); }
+
+Expr Graph::constant(const Shape& shape, double value, const char* file, std::int32_t line) {
+  return input(Tensor::filled(shape, value, options_.dtype), file, line);
+}
+
+Expr Graph::parameter(const Parameter& parameter) {
+  if (const std::int32_t known = parameters_.find(parameter.uid()); known >= 0) return expr(NodeId{known});
+  static const OpInfo& info = op_info(find_op("parameter"));
+  const LeafAttrs attrs{parameter.value().dtype(), parameter.shape()};
+  if (attrs.dtype == DType::kInt32)
+    throw UsageError(fmt::format("parameter \"{}\": a node holds float32 or float64, not int32", parameter.name()));
+  const ParameterFields fields{&parameter, parameter.version()};
+  const Expr result = record_leaf(info, &attrs, &fields, {});
+  instance_[at(result.node())] = kNoInstance;
+  shared_[at(result.node())] = 1;
+  parameters_.add(parameter.uid(), result.node());
+  return result;
+}
+
+const Parameter* Graph::parameter_of(NodeId node) const {
+  static const OpInfo& info = op_info(find_op("parameter"));
+  if (signature(node).info != &info) return nullptr;
+  ParameterFields parameter;
+  std::memcpy(&parameter, fields(node), sizeof(parameter));
+  return parameter.parameter;
+}
+
+// --- recording -------------------------------------------------------------------------------------------------------
+
+void Graph::refuse_operand(const OpInfo& info, std::size_t position, const Expr& expr, SourceLine where) const {
+  const std::string name = operand_name(info, position);
+  if (expr.slot() == nullptr)
+    throw UsageError(
+        fmt::format("{}: {} is an Expr that no operation made\n  at {}", info.name, name, where.to_string()));
+  if (expr.slot()->generation.load(std::memory_order_acquire) != expr.generation())
+    refuse_stale(info.name, name, expr.node(), "\n  at " + where.to_string());
+  throw UsageError(fmt::format("{}: {} belongs to another graph\n  {}: node {} of that graph\n  at {}", info.name, name,
+                               name, index_of(expr.node()), where.to_string()));
+}
+
+void Graph::grow_inputs(std::size_t at_least) {
+  if (at_least > std::numeric_limits<std::uint32_t>::max())
+    throw ResourceError("graph: its nodes have 4294967295 inputs, the most there can be");
+  input_capacity_ = std::max({at_least, input_capacity_ * 2, std::size_t{64}});
+  inputs_.reserve(input_capacity_);
+}
+
+void Graph::grow() {
+  constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max() - 1;
+  if (capacity_ == kMost)
+    throw ResourceError(fmt::format("graph: {} nodes are recorded, the most there can be", kMost));
+  capacity_ = capacity_ > kMost / 2 ? kMost : std::max(256, capacity_ * 2);
+  const auto n = static_cast<std::size_t>(capacity_);
+  signature_.reserve(n);
+  type_.reserve(n);
+  input_begin_.reserve(n + 1);
+  field_begin_.reserve(n);
+  instance_.reserve(n);
+  source_file_.reserve(n);
+  source_line_.reserve(n);
+  shared_.reserve(n);
+}
+
+std::vector<Shape> Graph::shapes_of(const OpInfo& info, std::span<const NodeId> operands) const {
+  std::vector<Shape> shapes;
+  for (NodeId node : info.is_ragged() ? operands.first(1) : operands) shapes.push_back(type(node).shape);
+  return shapes;
+}
+
+void Graph::require_one_type(const OpInfo& info, std::span<const NodeId> operands) const {
+  for (std::size_t i = 1; i < operands.size(); ++i)
+    if (type_[at(operands[i])] != type_[at(operands[0])])
+      throw Refusal{fmt::format("{0}: {1}[0] is {2} and {1}[{3}] is {4}; all must be equal", info.name,
+                                info.inputs[0].name, type(operands[0]).to_string(), i, type(operands[i]).to_string())};
+}
+
+SignatureId Graph::new_signature(const OpInfo& info, const void* attrs, std::span<const NodeId> operands,
+                                 std::span<const std::uint32_t> key, std::uint64_t hash) {
+  const std::vector<Shape> shapes = shapes_of(info, operands);
+  const InputShapes in(info.name, info.inputs, shapes);
+  for (std::size_t i = 0; i < info.inputs.size(); ++i)
+    if (info.inputs[i].role == Role::kShared && !shared(operands[i]))
+      in.refuse(fmt::format("{} must be a parameter or computed from parameters only", info.inputs[i].name));
+  DType dtype = DType::kFloat32;
+  if (info.leaf_dtype != nullptr) {
+    dtype = info.leaf_dtype(attrs);
+  } else {
+    dtype = type(operands[0]).dtype;
+    for (std::size_t i = 1; i < operands.size(); ++i)
+      if (type(operands[i]).dtype != dtype)
+        in.refuse(fmt::format("{} is {} and {} is {}", operand_name(info, 0), name_of(dtype), operand_name(info, i),
+                              name_of(type(operands[i]).dtype)));
+  }
+  Signature signature;
+  signature.info = &info;
+  signature.type = types_.intern(dtype, info.infer(attrs, in));
+  signature.saved = info.saved != nullptr ? info.saved(attrs, in) : 0;
+  return signatures_.add(key, hash, signature);
+}
+
+/// Inlined, and one loop over the operands for all that is derived from them: this runs with every node recorded.
+[[gnu::always_inline]] inline Expr Graph::append(const OpInfo& info, const void* attrs, const void* fields,
+                                                 std::span<const NodeId> operands, SourceLine where) {
+  if (info.is_ragged()) require_one_type(info, operands);
+  const auto words = static_cast<std::size_t>(info.attr_words);
+  const std::size_t in_key = info.is_ragged() ? 1 : operands.size();
+  if (1 + words + in_key > key_capacity_) [[unlikely]] {
+    key_capacity_ = 2 * (1 + words + in_key);
+    key_.reserve(key_capacity_);
+  }
+  std::uint32_t* end = key_.data();
+  SignatureTable::Hash hash;
+  const auto push = [&](std::uint32_t word) {
+    hash.add(word);
+    *end++ = word;
+  };
+  push(static_cast<std::uint32_t>(index_of(info.id)));
+  for (std::size_t i = 0; i < words; ++i) push(static_cast<const std::uint32_t*>(attrs)[i]);
+
+  // An operation belongs to the instance of its operands; a leaf to the current one.
+  InstanceId instance = kNoInstance;
+  std::uint8_t all_shared = info.never_shared() ? 0 : 1;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const NodeId node = operands[i];
+    const std::uint8_t is_shared = shared_[at(node)];
+    const InstanceId of = instance_[at(node)];
+    if (of != instance && of != kNoInstance) instance = instance == kNoInstance ? of : kJoint;
+    all_shared &= is_shared;
+    if (i < in_key)
+      push(is_shared != 0 && info.by_identity(i) ? kSharedInput | static_cast<std::uint32_t>(index_of(node))
+                                                 : static_cast<std::uint32_t>(index_of(type_[at(node)])));
+  }
+  if (instance == kNoInstance && all_shared == 0) instance = current_instance_;
+
+  const std::span<const std::uint32_t> key(key_.data(), end);
+  const std::int32_t known = signatures_.find(key, hash.value());
+  const SignatureId signature =
+      known >= 0 ? SignatureId{known} : new_signature(info, attrs, operands, key, hash.value());
+  if (info.check != nullptr) info.check(attrs, fields, InputShapes(info.name, info.inputs, shapes_of(info, operands)));
+  if (size_ == capacity_) [[unlikely]]
+    grow();
+
+  const auto n = static_cast<std::size_t>(size_);
+  field_begin_[n] = 0;
+  if (info.field_bytes > 0) {
+    const std::size_t begin = (fields_.size() + 7) & ~std::size_t{7};
+    const auto* bytes = static_cast<const std::byte*>(fields);
+    if (begin > std::numeric_limits<std::uint32_t>::max())
+      throw ResourceError("graph: the fields of its nodes take 4 GiB, the most there can be");
+    fields_.resize(begin);
+    fields_.insert(fields_.end(), bytes, bytes + info.field_bytes);
+    field_begin_[n] = static_cast<std::uint32_t>(begin);
+  }
+  signature_[n] = signature;
+  type_[n] = signatures_[signature].type;
+  instance_[n] = instance;
+  source_file_[n] = where.file;
+  source_line_[n] = where.line;
+  shared_[n] = all_shared;
+  input_begin_[n + 1] = input_begin_[n] + static_cast<std::uint32_t>(operands.size());
+  return expr(NodeId{size_++});
+}
+
+Expr Graph::record(const OpInfo& info, const void* attrs, const void* fields, std::span<const Operand> operands) {
+  const Mark before = mark();
+  NodeId* nodes = room_for_inputs(operands.size());
+  try {
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const Operand& operand = operands[i];
+      if (owns(operand.expr())) [[likely]]
+        nodes[i] = operand.expr().node();
+      else if (operand.parameter() != nullptr)
+        nodes[i] = parameter(*operand.parameter()).node();
+      else
+        refuse_operand(info, i, operand.expr(), operand.where());
+    }
+    return append(info, attrs, fields, {nodes, operands.size()}, operands.front().where());
+  } catch (const Refusal& refusal) {
+    refuse(info, refusal, {nodes, operands.size()}, operands.front().where(), before);
+  } catch (...) {
+    roll_back(before);  // parameters that were recorded for this node alone
+    throw;
+  }
+}
+
+Expr Graph::record(const OpInfo& info, const void* attrs, const void* fields, const Operands& operands) {
+  const Mark before = mark();
+  const std::span<const Expr> list = operands.list();
+  if (list.empty())
+    refuse(info, {fmt::format("{}: needs at least one operand", info.name)}, {}, operands.where(), before);
+  NodeId* nodes = room_for_inputs(list.size());
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (!owns(list[i])) refuse_operand(info, i, list[i], operands.where());
+    nodes[i] = list[i].node();
+  }
+  try {
+    return append(info, attrs, fields, {nodes, list.size()}, operands.where());
+  } catch (const Refusal& refusal) {
+    refuse(info, refusal, {nodes, list.size()}, operands.where(), before);
+  }
+}
+
+Expr Graph::record_leaf(const OpInfo& info, const void* attrs, const void* fields, SourceLine where) {
+  const Mark before = mark();
+  try {
+    return append(info, attrs, fields, {}, where);
+  } catch (const Refusal& refusal) {
+    refuse(info, refusal, {}, where, before);
+  }
+}
+
+void Graph::refuse(const OpInfo& info, const Refusal& refusal, std::span<const NodeId> operands, SourceLine where,
+                   const Mark& before) {
+  const std::string text = located(info, refusal.sentence, operands, where);
+  roll_back(before);
+  throw UsageError(text);
+}
+
+void Graph::roll_back(const Mark& to) {
+  parameters_.truncate(to.size);
+  signatures_.truncate(to.signatures);
+  size_ = to.size;  // the fields of what is rolled back stay as unused bytes
+}
+
+// --- texts -----------------------------------------------------------------------------------------------------------
+
+std::string Graph::located(const OpInfo& info, const std::string& sentence, std::span<const NodeId> operands,
+                           SourceLine where) const {
+  constexpr std::size_t kShown = 4;
+  std::size_t name_width = 0;
+  std::size_t type_width = 0;
+  const std::size_t shown = std::min(operands.size(), kShown);
+  for (std::size_t i = 0; i < shown; ++i) {
+    name_width = std::max(name_width, operand_name(info, i).size() + 1);
+    type_width = std::max(type_width, type(operands[i]).to_string().size());
+  }
+  std::string text = sentence;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const NodeId node = operands[i];
+    text += fmt::format("\n  {:{}} {:{}}  {}", operand_name(info, i) + ":", name_width, type(node).to_string(),
+                        type_width, describe(node));
+    if (parameter_of(node) == nullptr) text += "  " + source(node).to_string();
+  }
+  if (operands.size() > shown) text += fmt::format("\n  and {} more", operands.size() - shown);
+  text += fmt::format("\n  at {}", where.to_string());
+  if (instances_ > 0) text += fmt::format(", in instance {}", instances_ - 1);
+  return text;
+}
+
+std::string Graph::describe(NodeId node) const {
+  if (const Parameter* parameter = parameter_of(node)) return fmt::format("parameter \"{}\"", parameter->name());
+  constexpr std::size_t kShown = 6;
+  std::string text = fmt::format("node {} = {}(", index_of(node), signature(node).info->name);
+  const std::span<const NodeId> in = inputs(node);
+  for (std::size_t i = 0; i < std::min(in.size(), kShown); ++i) {
+    const Parameter* parameter = parameter_of(in[i]);
+    text += fmt::format(
+        "{}{}", i == 0 ? "" : ", ",
+        parameter != nullptr ? fmt::format("\"{}\"", parameter->name()) : fmt::format("node {}", index_of(in[i])));
+  }
+  if (in.size() > kShown) text += fmt::format(", and {} more", in.size() - kShown);
+  return text + ")";
+}
+
+std::string Graph::explain() const {
+  std::string text =
+      fmt::format("graph of {} nodes, {} signatures, {} instances\n", size(), signatures_.size(), instances_);
+  for (std::int32_t i = 0; i < size(); ++i) {
+    const NodeId node{i};
+    text += fmt::format("  {:<52} {}", describe(node), type(node).to_string());
+    if (instance(node) == kJoint)
+      text += "  joint";
+    else if (instance(node) != kNoInstance)
+      text += fmt::format("  instance {}", index_of(instance(node)));
+    if (parameter_of(node) == nullptr) text += "  " + source(node).to_string();
+    text += '\n';
+  }
+  return text;
+}
+
+// --- Expr ------------------------------------------------------------------------------------------------------------
+
+Graph& find_graph(const OpInfo& info, std::span<const Operand> operands) {
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i].parameter() != nullptr) continue;
+    const Expr& expr = operands[i].expr();
+    if (expr.slot() != nullptr && expr.slot()->generation.load(std::memory_order_acquire) == expr.generation())
+      return *expr.slot()->graph.load(std::memory_order_acquire);
+    const std::string at = "\n  at " + operands[i].where().to_string();
+    if (expr.slot() == nullptr)
+      throw UsageError(fmt::format("{}: {} is an Expr that no operation made{}", info.name, operand_name(info, i), at));
+    refuse_stale(info.name, operand_name(info, i), expr.node(), at);
+  }
+  throw UsageError(fmt::format("{}: no operand belongs to a graph; pass parameters as graph.parameter(p){}", info.name,
+                               operands.empty() ? "" : "\n  at " + operands[0].where().to_string()));
+}
+
+Graph& graph_of(const OpInfo& info, const Operands& operands) {
+  if (operands.list().empty())
+    throw UsageError(fmt::format("{}: needs at least one operand\n  at {}", info.name, operands.where().to_string()));
+  const Operand first(operands.list()[0], operands.where());
+  return find_graph(info, std::span<const Operand>(&first, 1));
+}
+
+Graph& Expr::graph() const {
+  if (slot_ == nullptr) throw UsageError("expr: this Expr was made by no operation");
+  if (slot_->generation.load(std::memory_order_acquire) != generation_) refuse_stale("expr", "x", node_, "");
+  return *slot_->graph.load(std::memory_order_acquire);
+}
+
+const Shape& Expr::shape() const { return graph().type(node_).shape; }
+
+DType Expr::dtype() const { return graph().type(node_).dtype; }
+
+const Shape& Operand::shape() const { return parameter_ != nullptr ? parameter_->shape() : expr_.shape(); }
+
+DType Operand::dtype() const { return parameter_ != nullptr ? parameter_->value().dtype() : expr_.dtype(); }
+
+}  // namespace espalier

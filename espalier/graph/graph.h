@@ -1,0 +1,216 @@
+/// Graph: records operations and computes nothing until a value is asked for.
+///
+/// Order of calls: make leaves on the graph (input, parameter, lookup), combine them with the functions of ops/, mark
+/// where each input's part begins with begin_instance(), then ask an Expr for value() or backward(). Recording may go
+/// on afterwards.
+///
+/// Thread safety: one thread at a time; several graphs, in any threads, may share one Model that is not being changed.
+///
+/// Invariants:
+///  1. An input of a node has a smaller id: ids are a topological order.
+///  2. A node never changes once recorded; a refused operation leaves the graph as it was.
+///  3. Two nodes have the same signature id exactly when their keys are equal word by word.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "espalier/base/arena.h"
+#include "espalier/base/column.h"
+#include "espalier/base/export.h"
+#include "espalier/base/ids.h"
+#include "espalier/base/source_line.h"
+#include "espalier/graph/expr.h"
+#include "espalier/graph/graph_slot.h"
+#include "espalier/graph/leaf.h"
+#include "espalier/graph/op_info.h"
+#include "espalier/graph/parameter.h"
+#include "espalier/graph/parameter_nodes.h"
+#include "espalier/graph/signatures.h"
+
+namespace espalier {
+
+/// Which code computes float32 nodes. Float64 nodes are always computed by the plain code.
+enum class Execution : std::int32_t {
+  kKernels,  // the step kernels
+  kPlain,    // the reference twin: one row, scalar code, gradients by automatic differentiation of that code
+};
+
+struct GraphOptions {
+  /// Seed and training step choose the masks of dropout.
+  std::uint64_t seed = 0;
+  std::uint64_t step = 0;
+  /// Outside training, dropout does nothing.
+  bool training = true;
+  /// The element type of leaves made from numbers that do not bring one.
+  DType dtype = DType::kFloat32;
+  Execution execution = Execution::kKernels;
+};
+
+/// What an executor keeps with a graph; it is destroyed with the graph's records.
+struct GraphRuntime {
+  virtual ~GraphRuntime() = default;
+};
+
+class ESPALIER_EXPORT Graph {
+ public:
+  explicit Graph(const GraphOptions& options = {});
+  ~Graph();
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  /// A leaf with the numbers of `tensor`, which are copied. Refuses int32.
+  Expr input(const Tensor& tensor, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE());
+  /// A leaf of the graph's element type.
+  Expr input(const Shape& shape, std::span<const float> values, const char* file = __builtin_FILE(),
+             std::int32_t line = __builtin_LINE());
+  /// A leaf with one number, of rank 0.
+  Expr constant(double value, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE());
+  /// A leaf with the same number everywhere.
+  Expr constant(const Shape& shape, double value, const char* file = __builtin_FILE(),
+                std::int32_t line = __builtin_LINE());
+  /// The node of a parameter: one a graph, whoever asks. The parameter must outlive the graph's use.
+  Expr parameter(const Parameter& parameter);
+
+  /// What is recorded from here on belongs to a new instance. Its key chooses the masks of dropout: give the number of
+  /// the input in the data set to have them independent of the order; the default is the number of the instance.
+  void begin_instance();
+  void begin_instance(std::uint64_t key);
+  std::int32_t instances() const { return instances_; }
+
+  /// Forgets all nodes and values. Every Expr made before is stale.
+  void clear();
+
+  /// The nodes, one a line, readably.
+  std::string explain() const;
+
+  const GraphOptions& options() const { return options_; }
+
+  // --- for ops -------------------------------------------------------------------------------------------------------
+
+  /// Appends a node. `attrs` are info.attr_words words, `fields` info.field_bytes bytes. Refuses, as a UsageError with
+  /// the operands and the source line, what info's shape rule refuses.
+  Expr record(const OpInfo& info, const void* attrs, const void* fields, std::span<const Operand> operands);
+  /// The same for an op that takes any number of inputs.
+  Expr record(const OpInfo& info, const void* attrs, const void* fields, const Operands& operands);
+  /// The same for a leaf.
+  Expr record_leaf(const OpInfo& info, const void* attrs, const void* fields, SourceLine where);
+
+  /// Whether an Expr is one of this graph and not stale.
+  bool owns(const Expr& expr) const { return expr.slot() == slot_ && expr.generation() == generation_; }
+  /// Whether an operand can be used here: such an Expr, or a parameter.
+  bool holds(const Operand& operand) const { return operand.parameter() != nullptr || owns(operand.expr()); }
+
+  /// Identifies one random op: its instance and its number there.
+  struct RandomPlace {
+    std::uint64_t instance_key = 0;
+    std::uint32_t number = 0;
+  };
+  RandomPlace next_random_place() { return {instance_key_, random_ops_++}; }
+
+  // --- for executors: the records, one entry a node ------------------------------------------------------------------
+
+  std::int32_t size() const { return size_; }
+  const Signature& signature(NodeId node) const { return signatures_[signature_id(node)]; }
+  SignatureId signature_id(NodeId node) const { return signature_[at(node)]; }
+  const SignatureTable& signatures() const { return signatures_; }
+  const Type& type(TypeId id) const { return types_[id]; }
+  const Type& type(NodeId node) const { return types_[type_[at(node)]]; }
+  std::span<const NodeId> inputs(NodeId node) const {
+    return {inputs_.data() + input_begin_[at(node)], inputs_.data() + input_begin_[at(node) + 1]};
+  }
+  const void* attrs(NodeId node) const { return signatures_.attrs(signature_id(node)); }
+  const void* fields(NodeId node) const { return fields_.data() + field_begin_[at(node)]; }
+  InstanceId instance(NodeId node) const { return instance_[at(node)]; }
+  SourceLine source(NodeId node) const { return {source_file_[at(node)], source_line_[at(node)]}; }
+  /// Made from parameters only: one tensor for a whole step.
+  bool shared(NodeId node) const { return shared_[at(node)] != 0; }
+  /// The parameter of a parameter's node, else null.
+  const Parameter* parameter_of(NodeId node) const;
+  /// "node 412 = concat(node 398, node 411)", or `parameter "cell.W"`.
+  std::string describe(NodeId node) const;
+
+  Expr expr(NodeId node) const { return {slot_, generation_, node}; }
+  std::unique_ptr<GraphRuntime>& runtime() { return runtime_; }
+
+ private:
+  static std::size_t at(NodeId node) { return static_cast<std::size_t>(index_of(node)); }
+  [[noreturn]] void refuse_operand(const OpInfo& info, std::size_t position, const Expr& expr, SourceLine where) const;
+  NodeId* room_for_inputs(std::size_t count) {
+    const std::size_t begin = input_begin_[static_cast<std::size_t>(size_)];
+    if (begin + count > input_capacity_) [[unlikely]]
+      grow_inputs(begin + count);
+    return inputs_.data() + begin;
+  }
+  void grow_inputs(std::size_t at_least);
+  Expr append(const OpInfo& info, const void* attrs, const void* fields, std::span<const NodeId> operands,
+              SourceLine where);
+  SignatureId new_signature(const OpInfo& info, const void* attrs, std::span<const NodeId> operands,
+                            std::span<const std::uint32_t> key, std::uint64_t hash);
+  void require_one_type(const OpInfo& info, std::span<const NodeId> operands) const;
+  std::vector<Shape> shapes_of(const OpInfo& info, std::span<const NodeId> operands) const;
+  std::string located(const OpInfo& info, const std::string& sentence, std::span<const NodeId> operands,
+                      SourceLine where) const;
+  void grow();
+  /// How much was recorded at some moment, to go back to when an operation is refused.
+  struct Mark {
+    std::int32_t size;
+    std::size_t signatures;
+  };
+  Mark mark() const { return {size_, signatures_.size()}; }
+  void roll_back(const Mark& to);
+  [[noreturn]] void refuse(const OpInfo& info, const Refusal& refusal, std::span<const NodeId> operands,
+                           SourceLine where, const Mark& before);
+  Expr add_leaf_data(const LeafAttrs& attrs, const void* data, SourceLine where);
+
+  GraphOptions options_;
+  GraphSlot* slot_;
+  std::uint32_t generation_;
+
+  TypeTable types_;
+  SignatureTable signatures_;
+
+  // One entry a node, in columns of one capacity.
+  std::int32_t size_ = 0;
+  std::int32_t capacity_ = 0;
+  Column<SignatureId> signature_;
+  Column<TypeId> type_;
+  Column<std::uint32_t> input_begin_;  // one more than nodes
+  Column<std::uint32_t> field_begin_;
+  Column<InstanceId> instance_;
+  Column<const char*> source_file_;
+  Column<std::int32_t> source_line_;
+  Column<std::uint8_t> shared_;
+  // The inputs and fields of all nodes, one after the other.
+  Column<NodeId> inputs_;
+  std::size_t input_capacity_ = 0;
+  std::vector<std::byte> fields_;
+  Column<std::uint32_t> key_;  // of the node being recorded
+  std::size_t key_capacity_ = 0;
+
+  Arena leaf_data_;
+  ParameterNodes parameters_;
+
+  std::int32_t instances_ = 0;
+  InstanceId current_instance_ = kNoInstance;
+  std::uint64_t instance_key_ = 0;
+  std::uint32_t random_ops_ = 0;
+
+  std::unique_ptr<GraphRuntime> runtime_;
+};
+
+/// The graph of the first operand that has one. Refuses stale operands, and parameters alone.
+ESPALIER_EXPORT Graph& find_graph(const OpInfo& info, std::span<const Operand> operands);
+inline Graph& graph_of(const OpInfo& info, std::span<const Operand> operands) {
+  // Whether the operand is stale is asked again, for all operands, when the node is recorded.
+  if (GraphSlot* slot = operands[0].expr().slot(); slot != nullptr) [[likely]]
+    if (Graph* graph = slot->graph.load(std::memory_order_acquire); graph != nullptr) [[likely]]
+      return *graph;
+  return find_graph(info, operands);
+}
+ESPALIER_EXPORT Graph& graph_of(const OpInfo& info, const Operands& operands);
+
+}  // namespace espalier

@@ -1,0 +1,150 @@
+/// What the graph knows about an op: a table of facts and functions, made from the op's struct by ops/op.h.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "espalier/base/dtype.h"
+#include "espalier/base/export.h"
+#include "espalier/base/ids.h"
+#include "espalier/base/shape.h"
+#include "espalier/graph/op_sample.h"
+
+namespace espalier {
+
+enum class Kind : std::int32_t {
+  kLeaf,     // a source: data, a parameter
+  kMap,      // elementwise
+  kProduct,  // a matrix product with weights
+  kReduce,   // elements of a row become fewer, or depend on each other
+  kMove,     // elements change place
+};
+
+enum class Role : std::int32_t {
+  kStacked,  // one row a node; its shape is in the signature
+  kEither,   // stacked, or one tensor shared by the whole step, which is then in the signature by identity
+  kShared,   // a parameter, or computed from parameters only; anything else is refused
+  kRagged,   // any number of stacked inputs of one shape; the number is not in the signature
+  kMany,     // any number of stacked inputs, each with its shape in the signature
+};
+
+/// One declared input. A ragged or many input is the only input of its op.
+struct Input {
+  std::string_view name;
+  Role role = Role::kStacked;
+};
+
+/// What backward reads, so that everything else may be freed or overwritten after forward.
+struct Keep {
+  bool inputs = false;  // all inputs; for less, name them:
+  std::array<std::string_view, 4> only{};
+  bool output = false;
+};
+
+/// The shapes an op's `infer` sees, by the name of the input, with the checks that refuse.
+/// A refusal throws `Refusal`; the graph adds the operands, their source lines and the instance.
+class ESPALIER_EXPORT InputShapes {
+ public:
+  InputShapes(std::string_view op, std::span<const Input> inputs, std::span<const Shape> shapes)
+      : op_(op), inputs_(inputs), shapes_(shapes) {}
+
+  std::size_t size() const { return shapes_.size(); }
+  const Shape& operator[](std::size_t i) const { return shapes_[i]; }
+  const Shape& operator[](std::string_view name) const;
+
+  void require_rank(std::string_view name, std::int32_t rank) const;
+  void require_rank_at_least(std::string_view name, std::int32_t rank) const;
+  void require_axis(std::string_view name, std::int32_t axis) const;
+  /// "op: <what_a> (a) and <what_b> (b) differ"
+  void require_same(std::string_view what_a, std::int64_t a, std::string_view what_b, std::int64_t b) const;
+  /// "op: a is [2] and b is [3]; their shapes must be equal"
+  void require_same_shape(std::string_view a, std::string_view b) const;
+  /// "op: <sentence>" unless `condition`.
+  void require(bool condition, std::string_view sentence) const;
+  [[noreturn]] void refuse(std::string_view sentence) const;
+
+ private:
+  std::string_view op_;
+  std::span<const Input> inputs_;
+  std::span<const Shape> shapes_;
+};
+
+/// Thrown by InputShapes; never leaves the library: it becomes a located UsageError.
+struct Refusal {
+  std::string sentence;
+};
+
+template <class T>
+struct PlainIn;
+struct StepIn;
+struct StepOut;
+struct Saved;
+class Grads;
+
+namespace ad {
+struct Var;
+}
+
+struct OpInfo {
+  OpId id{};  // set by the registry
+  std::string_view name;
+  std::string_view contract;  // one line: what it computes, with the shapes
+  Kind kind = Kind::kMap;
+  std::span<const Input> inputs;
+  Keep keep;
+  std::int32_t attr_words = 0;   // Attrs, as 32-bit words
+  std::int32_t field_bytes = 0;  // Fields of a node
+  bool per_instance = false;     // belongs to its instance even where all its inputs are shared: a lookup
+  bool random = false;           // depends on a counter: never merged with an equal node
+
+  /// The element type of a leaf; other ops have that of their inputs.
+  DType (*leaf_dtype)(const void* attrs) = nullptr;
+  Shape (*infer)(const void* attrs, const InputShapes&) = nullptr;
+  /// Refuses fields that do not fit (a row outside its table). May be null.
+  void (*check)(const void* attrs, const void* fields, const InputShapes&) = nullptr;
+  /// Floats a row that forward leaves for backward.
+  std::int64_t (*saved)(const void* attrs, const InputShapes&) = nullptr;
+  /// Of an op that copies a row of its only input, a table: which. An executor then keeps the gradient of a table that
+  /// is a parameter as rows. Null for all other ops.
+  std::int32_t (*table_row)(const void* fields) = nullptr;
+  void (*plain_float)(const void* attrs, const void* fields, const PlainIn<float>&, std::span<float> y) = nullptr;
+  void (*plain_double)(const void* attrs, const void* fields, const PlainIn<double>&, std::span<double> y) = nullptr;
+  void (*plain_var)(const void* attrs, const void* fields, const PlainIn<ad::Var>&, std::span<ad::Var> y) = nullptr;
+  void (*forward)(const void* attrs, const StepIn&, const StepOut&) = nullptr;
+  void (*backward)(const void* attrs, const Saved&, Grads&) = nullptr;
+
+  Samples (*samples)() = nullptr;
+  Refusals (*refusals)() = nullptr;
+
+  bool is_ragged() const { return ragged_; }
+  bool takes_any_number() const { return inputs.size() == 1 && inputs[0].role >= Role::kRagged; }
+  /// Whether input i, where it is shared, is in the signature as that very node.
+  bool by_identity(std::size_t i) const { return (by_identity_ >> i & 1U) != 0; }
+  /// Belongs to an instance whatever its inputs: leaves, and what says so.
+  bool never_shared() const { return never_shared_; }
+  bool keeps_input(std::size_t declared) const;
+
+  /// Called by the registry: what recording asks for with every node.
+  void prepare();
+
+ private:
+  bool ragged_ = false;
+  bool never_shared_ = false;
+  std::uint32_t by_identity_ = 0;
+};
+
+/// All ops known to the process: those of the library's list, then registered ones. Entries never move.
+///
+/// Thread safety: every function may be called from any thread.
+ESPALIER_EXPORT const OpInfo& op_info(OpId op);
+ESPALIER_EXPORT std::int32_t op_count();
+/// Refuses (UsageError) a name that is not registered.
+ESPALIER_EXPORT OpId find_op(std::string_view name);
+/// Adds an op. Refuses a name that is taken, unless by this very op.
+ESPALIER_EXPORT OpId add_op(const OpInfo& info);
+
+}  // namespace espalier

@@ -1,0 +1,54 @@
+#include "espalier/nn/gates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "espalier/base/error.h"
+#include "espalier/ops/slice.h"
+#include "espalier/tensor/tensor.h"
+
+namespace espalier::nn::detail {
+
+Expr gate(const Operand& gates, std::int32_t hidden, std::int32_t first, std::int32_t count) {
+  return slice(gates, first * hidden, (first + count) * hidden);
+}
+
+Expr zeros(Graph& graph, const Shape& shape, const Parameter& like, SourceLine where) {
+  return graph.input(Tensor(shape, like.value().dtype()), where.file, where.line);
+}
+
+init::Initializer in_blocks(init::Initializer initializer, std::int32_t rows, std::int32_t columns) {
+  return [initializer = std::move(initializer), rows, columns](Tensor& value, Random& random) {
+    Tensor block(Shape{rows, columns});
+    const std::span<float> all = value.as<float>();
+    const auto width = static_cast<std::ptrdiff_t>(value.shape()[1]);
+    for (std::int32_t top = 0; top < value.shape()[0]; top += rows) {
+      for (std::int32_t left = 0; left < value.shape()[1]; left += columns) {
+        initializer(block, random);
+        auto from = block.as<float>().begin();
+        for (std::int32_t row = 0; row < rows; ++row, from += columns)
+          std::copy_n(from, columns, all.begin() + (top + row) * width + left);
+      }
+    }
+  };
+}
+
+init::Initializer gate_bias(std::int32_t hidden, std::int32_t first, std::int32_t count, double value) {
+  return [=](Tensor& bias, Random&) {
+    const std::span<float> all = bias.as<float>();
+    std::fill(all.begin(), all.end(), 0.0F);
+    std::fill_n(all.begin() + std::ptrdiff_t{first} * hidden, std::ptrdiff_t{count} * hidden,
+                static_cast<float>(value));
+  };
+}
+
+void require_size(std::string_view layer, const Scope& scope, std::string_view name, std::int64_t size) {
+  if (size < 1)
+    throw UsageError(
+        fmt::format("{} \"{}\": {} must be at least 1, and {} was given", layer, scope.prefix(), name, size));
+}
+
+}  // namespace espalier::nn::detail

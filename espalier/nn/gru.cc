@@ -1,0 +1,45 @@
+#include "espalier/nn/gru.h"
+
+#include "espalier/nn/gates.h"
+#include "espalier/ops/add.h"
+#include "espalier/ops/affine.h"
+#include "espalier/ops/mul.h"
+#include "espalier/ops/one_minus.h"
+#include "espalier/ops/sigmoid.h"
+#include "espalier/ops/tanh.h"
+
+namespace espalier::nn {
+namespace {
+
+constexpr std::int32_t kGates = 3;
+
+}  // namespace
+
+GruCell::GruCell(const Scope& scope, std::int32_t input, std::int32_t hidden, const GruOptions& options) {
+  detail::require_size("gru", scope, "the input size", input);
+  detail::require_size("gru", scope, "the hidden size", hidden);
+  w_ = &scope.add("W", {input, kGates * hidden}, detail::in_blocks(options.init, input, hidden));
+  b_ = &scope.add("b", {kGates * hidden}, init::zeros());
+  u_ = &scope.add("U", {hidden, kGates * hidden}, detail::in_blocks(options.init, hidden, hidden));
+  b_h_ = &scope.add("b_h", {kGates * hidden}, init::zeros());
+}
+
+Expr GruCell::initial(Graph& graph, const char* file, std::int32_t line) const {
+  return detail::zeros(graph, {hidden()}, *u_, {file, line});
+}
+
+Expr GruCell::operator()(Operand x, Operand h) const {
+  const detail::At at{x.where()};
+  const std::int32_t size = hidden();
+  const Expr from_x = affine(x, at(w_), at(b_));
+  const Expr from_h = affine(h, at(u_), at(b_h_));
+  const Expr open =
+      sigmoid(at(add(at(detail::gate(at(from_x), size, 0, 2)), at(detail::gate(at(from_h), size, 0, 2)))));
+  const Expr r = detail::gate(at(open), size, 0);
+  const Expr z = detail::gate(at(open), size, 1);
+  const Expr reset = mul(at(r), at(detail::gate(at(from_h), size, 2)));
+  const Expr n = tanh(at(add(at(detail::gate(at(from_x), size, 2)), at(reset))));
+  return add(at(mul(at(one_minus(at(z))), at(n))), at(mul(at(z), h)));
+}
+
+}  // namespace espalier::nn

@@ -1,0 +1,143 @@
+#include "espalier/nn/init.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "espalier/base/error.h"
+#include "espalier/nn/safetensors.h"
+
+namespace espalier::init {
+namespace {
+
+struct Fans {
+  double in;
+  double out;
+};
+
+// A weight without elements has fans of 0; 1 then keeps the formulas finite.
+Fans fans_of(const Shape& shape) {
+  const auto out = static_cast<std::int64_t>(shape.last());
+  const std::int64_t in = out == 0 ? 1 : shape.elements() / out;
+  return {static_cast<double>(std::max<std::int64_t>(in, 1)), static_cast<double>(std::max<std::int64_t>(out, 1))};
+}
+
+template <class Draw>
+void fill(Tensor& value, const Draw& draw) {
+  for (float& element : value.as<float>()) element = static_cast<float>(draw());
+}
+
+void require_finite(std::string_view initializer, std::string_view what, double value) {
+  if (!std::isfinite(value)) throw UsageError(fmt::format("{}: {} must be finite, not {}", initializer, what, value));
+}
+
+// Four partial sums, so that one addition need not wait for the one before.
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  double sums[4] = {};
+  std::size_t i = 0;
+  for (; i + 4 <= a.size(); i += 4)
+    for (std::size_t k = 0; k < 4; ++k) sums[k] += a[i + k] * b[i + k];
+  for (; i < a.size(); ++i) sums[0] += a[i] * b[i];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+// `count` orthonormal vectors of `length` >= count elements by Gram and Schmidt. Each is projected twice: rounding
+// leaves a remainder after the first time, and none that matters after the second (Giraud et al., 2005).
+std::vector<std::vector<double>> orthonormal(std::size_t count, std::size_t length, Random& random) {
+  constexpr double kTooDependent = 1e-6;  // of the length before: nothing but rounding would be left
+  std::vector<std::vector<double>> basis;
+  while (basis.size() < count) {
+    std::vector<double> vector(length);
+    for (double& element : vector) element = random.normal();
+    const double before = std::sqrt(dot(vector, vector));
+    for (int pass = 0; pass < 2; ++pass)
+      for (const std::vector<double>& other : basis) {
+        const double along = dot(vector, other);
+        for (std::size_t i = 0; i < length; ++i) vector[i] -= along * other[i];
+      }
+    const double after = std::sqrt(dot(vector, vector));
+    if (!(after > kTooDependent * before)) continue;
+    for (double& element : vector) element /= after;
+    basis.push_back(std::move(vector));
+  }
+  return basis;
+}
+
+}  // namespace
+
+Initializer constant(double value) {
+  return [value](Tensor& tensor, Random&) { fill(tensor, [&] { return value; }); };
+}
+
+Initializer zeros() { return constant(0); }
+
+Initializer uniform(double low, double high) {
+  require_finite("init::uniform", "low", low);
+  require_finite("init::uniform", "high", high);
+  if (low > high) throw UsageError(fmt::format("init::uniform: low ({}) is above high ({})", low, high));
+  return [low, high](Tensor& tensor, Random& random) { fill(tensor, [&] { return random.uniform(low, high); }); };
+}
+
+Initializer normal(double mean, double deviation) {
+  require_finite("init::normal", "the mean", mean);
+  require_finite("init::normal", "the deviation", deviation);
+  if (deviation < 0) throw UsageError(fmt::format("init::normal: the deviation must be 0 or more, not {}", deviation));
+  return [mean, deviation](Tensor& tensor, Random& random) {
+    fill(tensor, [&] { return mean + deviation * random.normal(); });
+  };
+}
+
+Initializer glorot(double gain) {
+  require_finite("init::glorot", "the gain", gain);
+  return [gain](Tensor& tensor, Random& random) {
+    const Fans fans = fans_of(tensor.shape());
+    const double limit = std::abs(gain) * std::sqrt(6.0 / (fans.in + fans.out));
+    fill(tensor, [&] { return random.uniform(-limit, limit); });
+  };
+}
+
+Initializer he(double gain) {
+  require_finite("init::he", "the gain", gain);
+  return [gain](Tensor& tensor, Random& random) {
+    const double deviation = gain * std::sqrt(2.0 / fans_of(tensor.shape()).in);
+    fill(tensor, [&] { return deviation * random.normal(); });
+  };
+}
+
+Initializer orthogonal(double gain) {
+  require_finite("init::orthogonal", "the gain", gain);
+  return [gain](Tensor& tensor, Random& random) {
+    const Shape& shape = tensor.shape();
+    if (shape.rank() != 2)
+      throw UsageError(fmt::format("init::orthogonal: the parameter must have 2 axes, and {} has {}", shape.to_string(),
+                                   shape.rank()));
+    const auto rows = static_cast<std::size_t>(shape[0]);
+    const auto columns = static_cast<std::size_t>(shape[1]);
+    const bool by_rows = rows <= columns;
+    const auto basis = orthonormal(std::min(rows, columns), std::max(rows, columns), random);
+    const std::span<float> elements = tensor.as<float>();
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t j = 0; j < columns; ++j)
+        elements[i * columns + j] = static_cast<float>(gain * (by_rows ? basis[i][j] : basis[j][i]));
+  };
+}
+
+Initializer from_file(std::string path, std::string name) {
+  return [path = std::move(path), name = std::move(name)](Tensor& tensor, Random&) {
+    SafetensorsReader(path).read_into(name, tensor);
+  };
+}
+
+Initializer from_tensor(Tensor value) {
+  return [value = std::move(value)](Tensor& tensor, Random&) {
+    if (value.shape() != tensor.shape())
+      throw UsageError(fmt::format("init::from_tensor: the parameter has shape {}, and the tensor {}",
+                                   tensor.shape().to_string(), value.shape().to_string()));
+    tensor = value;
+  };
+}
+
+}  // namespace espalier::init

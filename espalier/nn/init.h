@@ -1,0 +1,33 @@
+/// Initialisers: how the first numbers of a parameter are chosen.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "espalier/base/export.h"
+#include "espalier/base/random.h"
+#include "espalier/base/shape.h"
+#include "espalier/tensor/tensor.h"
+
+namespace espalier::init {
+
+/// Fills a float32 tensor of the parameter's shape; it may give it another element type, which the Model converts to
+/// its own. Weights are [in, out]: fan-in is the product of all sizes but the last, fan-out the last.
+using Initializer = std::function<void(Tensor& value, Random& random)>;
+
+ESPALIER_EXPORT Initializer constant(double value);
+ESPALIER_EXPORT Initializer zeros();
+ESPALIER_EXPORT Initializer uniform(double low, double high);
+ESPALIER_EXPORT Initializer normal(double mean, double deviation);
+/// Glorot and Bengio (2010): uniform in +-gain * sqrt(6 / (fan-in + fan-out)).
+ESPALIER_EXPORT Initializer glorot(double gain = 1);
+/// He et al. (2015): normal with deviation gain * sqrt(2 / fan-in).
+ESPALIER_EXPORT Initializer he(double gain = 1);
+/// Saxe et al. (2014): orthonormal columns or rows, whichever are fewer. Refuses other ranks than 2.
+ESPALIER_EXPORT Initializer orthogonal(double gain = 1);
+/// The tensor `name` of a safetensors file. Refuses another shape, and what the reader refuses.
+ESPALIER_EXPORT Initializer from_file(std::string path, std::string name);
+/// These numbers. Refuses another shape.
+ESPALIER_EXPORT Initializer from_tensor(Tensor value);
+
+}  // namespace espalier::init

@@ -1,0 +1,78 @@
+#include "espalier/nn/lstm.h"
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "espalier/nn/gates.h"
+#include "espalier/ops/add.h"
+#include "espalier/ops/affine.h"
+#include "espalier/ops/concat.h"
+#include "espalier/ops/linear.h"
+#include "espalier/ops/mul.h"
+#include "espalier/ops/sigmoid.h"
+#include "espalier/ops/tanh.h"
+
+namespace espalier::nn {
+namespace {
+
+constexpr std::int32_t kGates = 4;
+constexpr std::int32_t kForgetGate = 1;
+
+}  // namespace
+
+LstmCell::LstmCell(const Scope& scope, std::int32_t input, std::int32_t hidden, const LstmOptions& options) {
+  detail::require_size("lstm", scope, "the input size", input);
+  detail::require_size("lstm", scope, "the hidden size", hidden);
+  w_ = &scope.add("W", {input, kGates * hidden}, detail::in_blocks(options.init, input, hidden));
+  u_ = &scope.add("U", {hidden, kGates * hidden}, detail::in_blocks(options.init, hidden, hidden));
+  b_ = &scope.add("b", {kGates * hidden}, detail::gate_bias(hidden, kForgetGate, 1, options.forget_bias));
+}
+
+LstmState LstmCell::initial(Graph& graph, const char* file, std::int32_t line) const {
+  const Expr zero = detail::zeros(graph, {hidden()}, *u_, {file, line});
+  return {zero, zero};
+}
+
+LstmState LstmCell::operator()(Operand x, const State& state) const {
+  const detail::At at{x.where()};
+  const std::int32_t size = hidden();
+  // The product with x needs no state: it can run for a whole sequence at once.
+  const Expr gates = add(at(affine(x, at(w_), at(b_))), at(linear(at(state.h), at(u_))));
+  const Expr open = sigmoid(at(detail::gate(at(gates), size, 0, 3)));
+  const Expr i = detail::gate(at(open), size, 0);
+  const Expr f = detail::gate(at(open), size, 1);
+  const Expr o = detail::gate(at(open), size, 2);
+  const Expr u = tanh(at(detail::gate(at(gates), size, 3)));
+  const Expr c = add(at(mul(at(f), at(state.c))), at(mul(at(i), at(u))));
+  return {mul(at(o), at(tanh(at(c)))), c};
+}
+
+BiLstm::BiLstm(const Scope& scope, std::int32_t input, std::int32_t hidden, const LstmOptions& options)
+    : forward_(scope / "forward", input, hidden, options), backward_(scope / "backward", input, hidden, options) {}
+
+std::vector<Expr> BiLstm::operator()(const Operands& sequence) const {
+  const std::span<const Expr> x = sequence.list();
+  if (x.empty()) return {};
+  const detail::At at{sequence.where()};
+  const std::size_t length = x.size();
+  Graph& graph = x.front().graph();
+  LstmState left = forward_.initial(graph, at.where.file, at.where.line);
+  LstmState right = backward_.initial(graph, at.where.file, at.where.line);
+  std::vector<Expr> from_left(length);
+  std::vector<Expr> from_right(length);
+  for (std::size_t t = 0; t < length; ++t) {
+    left = forward_(at(x[t]), left);
+    from_left[t] = left.h;
+    right = backward_(at(x[length - 1 - t]), right);
+    from_right[length - 1 - t] = right.h;
+  }
+  std::vector<Expr> y(length);
+  for (std::size_t t = 0; t < length; ++t) {
+    const std::array both{from_left[t], from_right[t]};
+    y[t] = concat(at(std::span<const Expr>(both)), 0);
+  }
+  return y;
+}
+
+}  // namespace espalier::nn

@@ -1,0 +1,64 @@
+/// LstmCell: long short-term memory (Hochreiter and Schmidhuber, 1997; with forget gates, Gers et al., 2000); BiLstm:
+/// one in each direction over a sequence.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "espalier/base/export.h"
+#include "espalier/graph/expr.h"
+#include "espalier/graph/graph.h"
+#include "espalier/nn/init.h"
+#include "espalier/nn/model.h"
+#include "espalier/nn/state.h"
+
+namespace espalier::nn {
+
+struct LstmOptions {
+  /// Of the weights, gate by gate.
+  init::Initializer init = init::glorot();
+  /// Biases start at zero, those of forget gates at this: remember at first (Jozefowicz et al., 2015).
+  double forget_bias = 1;
+};
+
+/// [i f o u] = x W + h U + b        x: [input]   h, c: [hidden]
+/// c' = sigmoid(f) * c + sigmoid(i) * tanh(u)
+/// h' = sigmoid(o) * tanh(c')
+/// Parameters: W [input, 4 hidden], U [hidden, 4 hidden], b [4 hidden]; gates side by side in the order i, f, o, u.
+class ESPALIER_EXPORT LstmCell {
+ public:
+  using State = LstmState;
+
+  LstmCell(const Scope& scope, std::int32_t input, std::int32_t hidden, const LstmOptions& options = {});
+
+  /// Zeros.
+  State initial(Graph& graph, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) const;
+  State operator()(Operand x, const State& state) const;
+
+  std::int32_t input() const { return w_->shape()[0]; }
+  std::int32_t hidden() const { return u_->shape()[0]; }
+
+ private:
+  const Parameter* w_;
+  const Parameter* u_;
+  const Parameter* b_;
+};
+
+/// y_t = [h of the forward cell at t, h of the backward cell at t]        x_t: [input]   ->   y_t: [2 hidden]
+/// Parameters: forward.* and backward.*, as those of LstmCell.
+class ESPALIER_EXPORT BiLstm {
+ public:
+  BiLstm(const Scope& scope, std::int32_t input, std::int32_t hidden, const LstmOptions& options = {});
+
+  /// One result for each element of the sequence, which may be empty.
+  std::vector<Expr> operator()(const Operands& sequence) const;
+
+  const LstmCell& forward() const { return forward_; }
+  const LstmCell& backward() const { return backward_; }
+
+ private:
+  LstmCell forward_;
+  LstmCell backward_;
+};
+
+}  // namespace espalier::nn

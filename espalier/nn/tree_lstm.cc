@@ -1,0 +1,126 @@
+#include "espalier/nn/tree_lstm.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "espalier/base/error.h"
+#include "espalier/nn/gates.h"
+#include "espalier/ops/add.h"
+#include "espalier/ops/affine.h"
+#include "espalier/ops/concat.h"
+#include "espalier/ops/linear.h"
+#include "espalier/ops/mul.h"
+#include "espalier/ops/sigmoid.h"
+#include "espalier/ops/sum.h"
+#include "espalier/ops/tanh.h"
+
+namespace espalier::nn {
+namespace {
+
+constexpr std::int32_t kLeafGates = 3;
+constexpr std::int32_t kFirstForgetGate = 2;
+
+}  // namespace
+
+NaryTreeLstm::NaryTreeLstm(const Scope& scope, std::int32_t input, std::int32_t hidden, std::int32_t children,
+                           const TreeLstmOptions& options)
+    : hidden_(hidden) {
+  detail::require_size("tree lstm", scope, "the input size", input);
+  detail::require_size("tree lstm", scope, "the hidden size", hidden);
+  detail::require_size("tree lstm", scope, "the number of children", children);
+  const Scope leaf_scope = scope / "leaf";
+  leaf_w_ = &leaf_scope.add("W", {input, kLeafGates * hidden}, detail::in_blocks(options.init, input, hidden));
+  leaf_b_ = &leaf_scope.add("b", {kLeafGates * hidden}, init::zeros());
+  const std::int32_t width = (kLeafGates + children) * hidden;
+  u_ = &scope.add("U", {children * hidden, width}, detail::in_blocks(options.init, children * hidden, hidden));
+  b_ = &scope.add("b", {width}, detail::gate_bias(hidden, kFirstForgetGate, children, options.forget_bias));
+  if (options.node_input != 0) {
+    detail::require_size("tree lstm", scope, "the input size of nodes", options.node_input);
+    w_ = &scope.add("W", {options.node_input, width}, detail::in_blocks(options.init, options.node_input, hidden));
+  }
+}
+
+TreeState NaryTreeLstm::leaf(Operand x) const {
+  const detail::At at{x.where()};
+  const Expr gates = affine(x, at(leaf_w_), at(leaf_b_));
+  const Expr open = sigmoid(at(detail::gate(at(gates), hidden_, 0, 2)));
+  const Expr i = detail::gate(at(open), hidden_, 0);
+  const Expr o = detail::gate(at(open), hidden_, 1);
+  const Expr c = mul(at(i), at(tanh(at(detail::gate(at(gates), hidden_, 2)))));
+  return {mul(at(o), at(tanh(at(c)))), c};
+}
+
+TreeState NaryTreeLstm::operator()(const Children& children) const { return node(nullptr, children); }
+
+TreeState NaryTreeLstm::operator()(Operand x, const Children& children) const {
+  return node(&x, Children(children.list(), x.where()));
+}
+
+TreeState NaryTreeLstm::node(const Operand* x, const Children& given) const {
+  const std::span<const TreeState> list = given.list();
+  const detail::At at{given.where()};
+  const auto refuse = [&](const std::string& sentence) {
+    throw UsageError(
+        fmt::format("tree lstm: {}\n  U: parameter \"{}\"\n  at {}", sentence, u_->name(), at.where.to_string()));
+  };
+  const std::int32_t most = children();
+  if (list.size() > static_cast<std::size_t>(most))
+    refuse(fmt::format("{} children are given, and the cell takes {}", list.size(), most));
+  if (x == nullptr && w_ != nullptr) refuse("nodes of this cell have an input, and none is given");
+  if (x != nullptr && w_ == nullptr) refuse("nodes of this cell have no input, and one is given");
+
+  // Missing children have h = 0, and nothing to remember: their forget gates are not needed.
+  std::vector<Expr> h(static_cast<std::size_t>(most));
+  bool complete = list.size() == h.size();
+  Graph* graph = nullptr;
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    h[k] = list[k].h;
+    if (list[k].missing())
+      complete = false;
+    else
+      graph = &list[k].h.graph();
+  }
+  if (graph == nullptr) refuse("no child is given; a node without children is a leaf");
+  if (!complete) {
+    const Expr zero = detail::zeros(*graph, {hidden_}, *u_, at.where);
+    for (Expr& child : h)
+      if (child.slot() == nullptr) child = zero;
+  }
+
+  Expr gates = affine(at(concat(at(h), 0)), at(u_), at(b_));
+  if (x != nullptr) gates = add(at(gates), at(linear(*x, at(w_))));
+  const Expr open = sigmoid(at(detail::gate(at(gates), hidden_, 0, kFirstForgetGate + most)));
+  const Expr i = detail::gate(at(open), hidden_, 0);
+  const Expr o = detail::gate(at(open), hidden_, 1);
+  const Expr u = tanh(at(detail::gate(at(gates), hidden_, kFirstForgetGate + most)));
+  std::vector<Expr> memories{mul(at(i), at(u))};
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    if (list[k].missing()) continue;
+    const Expr f = detail::gate(at(open), hidden_, kFirstForgetGate + static_cast<std::int32_t>(k));
+    memories.push_back(mul(at(f), at(list[k].c)));
+  }
+  const Expr c = sum(at(memories));
+  return {mul(at(o), at(tanh(at(c)))), c};
+}
+
+BinaryTreeLstm::BinaryTreeLstm(const Scope& scope, std::int32_t input, std::int32_t hidden,
+                               const TreeLstmOptions& options)
+    : cell_(scope, input, hidden, 2, options) {}
+
+TreeState BinaryTreeLstm::operator()(const TreeState& left, const TreeState& right, const char* file,
+                                     std::int32_t line) const {
+  const std::array both{left, right};
+  return cell_(Children(both, SourceLine{file, line}));
+}
+
+TreeState BinaryTreeLstm::operator()(Operand x, const TreeState& left, const TreeState& right) const {
+  const std::array both{left, right};
+  return cell_(x, Children(both, x.where()));
+}
+
+}  // namespace espalier::nn

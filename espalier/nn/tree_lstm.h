@@ -1,0 +1,73 @@
+/// BinaryTreeLstm and NaryTreeLstm: the N-ary Tree-LSTM of Tai, Socher and Manning (2015), section 3.2, for trees whose
+/// nodes have at most N children in a fixed order.
+#pragma once
+
+#include <cstdint>
+
+#include "espalier/base/export.h"
+#include "espalier/graph/expr.h"
+#include "espalier/nn/init.h"
+#include "espalier/nn/model.h"
+#include "espalier/nn/state.h"
+
+namespace espalier::nn {
+
+struct TreeLstmOptions {
+  /// Size of the input at inner nodes; 0: only leaves have one.
+  std::int32_t node_input = 0;
+  /// Of the weights, gate by gate.
+  init::Initializer init = init::glorot();
+  /// Biases start at zero, those of forget gates at this.
+  double forget_bias = 1;
+};
+
+/// Leaf:  [i o u] = x W_leaf + b_leaf                               x: [input]
+///        c = sigmoid(i) * tanh(u),  h = sigmoid(o) * tanh(c)       h, c: [hidden]
+/// Node:  [i o f_1 .. f_N u] = [h_1 .. h_N] U + b  (+ x W, if nodes have inputs)
+///        c = sigmoid(i) * tanh(u) + sum over k of sigmoid(f_k) * c_k,  h = sigmoid(o) * tanh(c)
+/// So each forget gate sees all children. Leaves have weights of their own, as in the authors' model of constituency
+/// trees; each child's forget gate has its own columns of W and b too, which the paper shares between the children.
+/// Parameters: leaf.W [input, 3 hidden], leaf.b [3 hidden], U [N hidden, (3 + N) hidden], b [(3 + N) hidden], and, if
+/// nodes have inputs, W [node_input, (3 + N) hidden]; gates side by side in the order of the equations.
+class ESPALIER_EXPORT NaryTreeLstm {
+ public:
+  NaryTreeLstm(const Scope& scope, std::int32_t input, std::int32_t hidden, std::int32_t children,
+               const TreeLstmOptions& options = {});
+
+  TreeState leaf(Operand x) const;
+  /// A missing child (TreeState{}, or any beyond the end of the list) counts as zeros. Refuses more than N children,
+  /// none at all, and to go without x where nodes have inputs.
+  TreeState operator()(const Children& children) const;
+  TreeState operator()(Operand x, const Children& children) const;
+
+  std::int32_t children() const { return u_->shape()[0] / hidden_; }
+  std::int32_t hidden() const { return hidden_; }
+
+ private:
+  TreeState node(const Operand* x, const Children& children) const;
+
+  std::int32_t hidden_;
+  const Parameter* leaf_w_;
+  const Parameter* leaf_b_;
+  const Parameter* u_;
+  const Parameter* b_;
+  const Parameter* w_ = nullptr;
+};
+
+/// NaryTreeLstm with N = 2; equations and parameters are those.
+class ESPALIER_EXPORT BinaryTreeLstm {
+ public:
+  BinaryTreeLstm(const Scope& scope, std::int32_t input, std::int32_t hidden, const TreeLstmOptions& options = {});
+
+  TreeState leaf(Operand x) const { return cell_.leaf(x); }
+  TreeState operator()(const TreeState& left, const TreeState& right, const char* file = __builtin_FILE(),
+                       std::int32_t line = __builtin_LINE()) const;
+  TreeState operator()(Operand x, const TreeState& left, const TreeState& right) const;
+
+  std::int32_t hidden() const { return cell_.hidden(); }
+
+ private:
+  NaryTreeLstm cell_;
+};
+
+}  // namespace espalier::nn

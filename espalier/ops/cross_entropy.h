@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "espalier/kernels/math.h"
+#include "espalier/ops/last_axis.h"
+
+namespace espalier {
+namespace ops {
+
+/// The label is a field: nodes with different labels run together. Forward leaves log_softmax(x).
+struct CrossEntropy {
+  static constexpr std::string_view kName = "cross_entropy";
+  static constexpr std::string_view kContract = "y = -log(softmax(x)[label])   x: [n]   ->   y: []";
+  static constexpr Kind kKind = Kind::kReduce;
+  static constexpr std::array kInputs{Input{"x", Role::kStacked}};
+  static constexpr Keep kKeep{};
+  using Attrs = None;
+  struct Fields {
+    std::int32_t label = 0;
+  };
+
+  static Shape infer(const Attrs&, const InputShapes& in) {
+    in.require_rank("x", 1);
+    in.require(in["x"][0] > 0, "x [0] has no elements");
+    return {};
+  }
+  static void check(const Attrs&, const Fields& fields, const InputShapes& in) {
+    const std::int32_t classes = in["x"][0];
+    if (fields.label < 0 || fields.label >= classes)
+      in.refuse("label " + std::to_string(fields.label) + " is outside x " + in["x"].to_string() + " (labels 0 to " +
+                std::to_string(classes - 1) + ")");
+  }
+  static std::int64_t saved(const Attrs&, const InputShapes& in) { return in["x"][0]; }
+  template <class T>
+  static void plain(const Attrs&, const Fields& fields, const PlainIn<T>& in, std::span<T> y) {
+    using std::exp;
+    using std::log;
+    const T most = largest(in[0]);
+    T total = 0;
+    for (const T& x : in[0]) total += exp(x - most);
+    y[0] = (most - in[0][static_cast<std::size_t>(fields.label)]) + log(total);
+  }
+  static void forward(const Attrs&, const StepIn& in, const StepOut& out) {
+    const auto width = static_cast<std::size_t>(in[0].width);
+    for (std::int64_t r = 0; r < in.rows; ++r) {
+      kernels::log_softmax({in[0][r], width}, {out.saved[r], width});
+      out.y[r][0] = -out.saved[r][in.fields<Fields>(r).label];
+    }
+  }
+  // dx = dy (softmax(x) - 1 at the label)
+  static void backward(const Attrs&, const Saved& saved, Grads& grads) {
+    if (!grads[0]) return;
+    std::vector<float> slopes(static_cast<std::size_t>(saved.saved.width));
+    for (std::int64_t r = 0; r < saved.in.rows; ++r) {
+      const auto label = static_cast<std::size_t>(saved.in.fields<Fields>(r).label);
+      kernels::exp({saved.saved[r], slopes.size()}, slopes);
+      // Near probability 1 the difference is all rounding; expm1 keeps it exact.
+      slopes[label] = std::expm1(saved.saved[r][label]);
+      grads[0].add_scaled(r, saved.dy[r][0], slopes.data());
+    }
+  }
+  static Samples samples() {
+    return {gives<CrossEntropy>({Tensor({3}, {0, 1, 2})}, Tensor({}, {1.4076059F}), {}, {1}),
+            gives<CrossEntropy>({Tensor({2}, {-1000, 1000})}, Tensor({}, {2000}), {}, {0}),
+            works_on<CrossEntropy>({{1}}, {}, {0}), works_on<CrossEntropy>({{5}}, {}, {4}),
+            works_on<CrossEntropy>({{77}}, {}, {13})};
+  }
+  static Refusals refusals() {
+    return {refuses<CrossEntropy>({{3}}, "cross_entropy: label 3 is outside x [3] (labels 0 to 2)", {}, {3}),
+            refuses<CrossEntropy>({{3}}, "cross_entropy: label -1 is outside x [3] (labels 0 to 2)", {}, {-1}),
+            refuses<CrossEntropy>({{3, 3}}, "cross_entropy: x must have rank 1, and [3, 3] has rank 2"),
+            refuses<CrossEntropy>({{0}}, "cross_entropy: x [0] has no elements")};
+  }
+};
+
+}  // namespace ops
+
+/// How surprising `label` is to softmax(x), in nats: -log of its probability. x has one number a class.
+inline Expr cross_entropy(Operand x, std::int32_t label) { return ops::record<ops::CrossEntropy>({x}, {}, {label}); }
+
+}  // namespace espalier

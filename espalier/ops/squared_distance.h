@@ -1,0 +1,69 @@
+#pragma once
+
+#include <vector>
+
+#include "espalier/ops/op.h"
+
+namespace espalier {
+namespace ops {
+
+struct SquaredDistance {
+  static constexpr std::string_view kName = "squared_distance";
+  static constexpr std::string_view kContract = "y = sum of (a[i] - b[i])^2   a, b: [n]   ->   y: []";
+  static constexpr Kind kKind = Kind::kReduce;
+  static constexpr std::array kInputs{Input{"a", Role::kStacked}, Input{"b", Role::kStacked}};
+  static constexpr Keep kKeep{.inputs = true};
+  using Attrs = None;
+  using Fields = None;
+
+  static Shape infer(const Attrs&, const InputShapes& in) {
+    in.require_rank("a", 1);
+    in.require_rank("b", 1);
+    in.require_same("size of a", in["a"][0], "size of b", in["b"][0]);
+    return {};
+  }
+  template <class T>
+  static void plain(const Attrs&, const Fields&, const PlainIn<T>& in, std::span<T> y) {
+    T sum = 0;
+    for (std::size_t i = 0; i < in[0].size(); ++i) sum += (in[0][i] - in[1][i]) * (in[0][i] - in[1][i]);
+    y[0] = sum;
+  }
+  static void forward(const Attrs&, const StepIn& in, const StepOut& out) {
+    std::vector<float> difference(static_cast<std::size_t>(in[0].width));
+    for (std::int64_t r = 0; r < in.rows; ++r) {
+      subtract(in, r, difference);
+      out.y[r][0] = kernels::squared_norm(difference);
+    }
+  }
+  static void backward(const Attrs&, const Saved& saved, Grads& grads) {
+    std::vector<float> difference(static_cast<std::size_t>(saved.in[0].width));
+    for (std::int64_t r = 0; r < saved.in.rows; ++r) {
+      subtract(saved.in, r, difference);
+      const float slope = 2 * saved.dy[r][0];
+      if (grads[0]) grads[0].add_scaled(r, slope, difference.data());
+      if (grads[1]) grads[1].add_scaled(r, -slope, difference.data());
+    }
+  }
+  static Samples samples() {
+    return {gives<SquaredDistance>({Tensor({3}, {1, 2, 3}), Tensor({3}, {4, -2, 3})}, Tensor({}, {25})),
+            works_on<SquaredDistance>({{1}, {1}}), works_on<SquaredDistance>({{7}, {7}}),
+            works_on<SquaredDistance>({{133}, {133}})};
+  }
+  static Refusals refusals() {
+    return {refuses<SquaredDistance>({{2}, {3}}, "squared_distance: size of a (2) and size of b (3) differ"),
+            refuses<SquaredDistance>({{}, {}}, "squared_distance: a must have rank 1, and [] has rank 0"),
+            refuses<SquaredDistance>({{3}, {1, 3}}, "squared_distance: b must have rank 1, and [1, 3] has rank 2")};
+  }
+
+ private:
+  static void subtract(const StepIn& in, std::int64_t r, std::span<float> difference) {
+    for (std::size_t i = 0; i < difference.size(); ++i) difference[i] = in[0][r][i] - in[1][r][i];
+  }
+};
+
+}  // namespace ops
+
+/// The sum of the squares of the differences of two vectors.
+inline Expr squared_distance(Operand a, Operand b) { return ops::record<ops::SquaredDistance>({a, b}); }
+
+}  // namespace espalier

@@ -1,0 +1,117 @@
+/// What an op's functions get: one row of inputs (PlainIn) for the plain code, n rows (StepIn, StepOut) for the step
+/// kernel, and for backward what was kept (Saved) and where gradients are added (Grads).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "espalier/base/shape.h"
+#include "espalier/kernels/rows.h"
+#include "espalier/tensor/rows.h"
+
+namespace espalier {
+
+/// The inputs of one node. Of an op with any number of inputs, all of them.
+template <class T>
+struct PlainIn {
+  std::span<const std::span<const T>> values;
+  std::span<const Shape> shapes;
+  const Shape& out;  // the shape of the result
+
+  std::size_t size() const { return values.size(); }
+  std::span<const T> operator[](std::size_t i) const { return values[i]; }
+  const Shape& shape(std::size_t i) const { return shapes[i]; }
+};
+
+/// The inputs of n nodes of one signature.
+///
+/// An op with named inputs has one entry an input; an op with `many` inputs one an operand. A ragged op has a single
+/// entry with the operands of all nodes, one after the other: those of node r are rows offsets[r] to offsets[r + 1]
+/// - 1.
+struct StepIn {
+  std::int64_t rows = 0;
+  std::span<const ConstRows> inputs;
+  std::span<const Shape> shapes;
+  const Shape* out = nullptr;
+  const std::int64_t* offsets = nullptr;
+  const std::byte* fields_data = nullptr;
+  std::int64_t fields_stride = 0;
+
+  ConstRows operator[](std::size_t i) const { return inputs[i]; }
+  const Shape& shape(std::size_t i) const { return shapes[i]; }
+  std::size_t size() const { return inputs.size(); }
+  /// The fields of node r.
+  template <class F>
+  const F& fields(std::int64_t r) const {
+    return *reinterpret_cast<const F*>(fields_data + r * fields_stride);
+  }
+};
+
+struct StepOut {
+  Rows y;
+  Rows saved;  // as many floats a row as the op's `saved` said
+};
+
+struct Saved {
+  StepIn in;    // only what Keep names may be read
+  ConstRows y;  // likewise
+  ConstRows saved;
+  ConstRows dy;
+};
+
+/// Where the gradient of one input is added. The first writer of a row stores instead, so that nothing need be zeroed
+/// before: every wanted row must therefore be written, exactly once a call of backward.
+class GradRows {
+ public:
+  GradRows() = default;
+  GradRows(Rows rows, bool store) : rows_(rows), store_(store) {}
+
+  /// Whether anyone wants this gradient.
+  explicit operator bool() const { return rows_.data != nullptr; }
+  std::int64_t width() const { return rows_.width; }
+
+  void add(std::int64_t r, const float* values) const {
+    if (store_)
+      kernels::copy(const_span(values), span(r));
+    else
+      kernels::add(const_span(values), span(r));
+  }
+  void add_scaled(std::int64_t r, float factor, const float* values) const {
+    if (store_) kernels::fill(0.0F, span(r));
+    kernels::add_scaled(factor, const_span(values), span(r));
+  }
+  /// Adds the same number everywhere.
+  void add_constant(std::int64_t r, float value) const {
+    for (float& element : open(r)) element += value;
+  }
+  /// The row itself, for gradients that are added element by element; zeroed where this is the first writer.
+  std::span<float> open(std::int64_t r) const {
+    if (store_) kernels::fill(0.0F, span(r));
+    return span(r);
+  }
+  /// For kernels that store or accumulate themselves.
+  const Rows& rows() const { return rows_; }
+  bool stores() const { return store_; }
+
+ private:
+  std::span<float> span(std::int64_t r) const { return {rows_[r], static_cast<std::size_t>(rows_.width)}; }
+  std::span<const float> const_span(const float* values) const {
+    return {values, static_cast<std::size_t>(rows_.width)};
+  }
+
+  Rows rows_;
+  bool store_ = false;
+};
+
+/// The gradients of a step's inputs, in the order of StepIn. Of a shared input there is one row, whatever the nodes.
+class Grads {
+ public:
+  explicit Grads(std::span<const GradRows> inputs) : inputs_(inputs) {}
+  const GradRows& operator[](std::size_t i) const { return inputs_[i]; }
+
+ private:
+  std::span<const GradRows> inputs_;
+};
+
+}  // namespace espalier

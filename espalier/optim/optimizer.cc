@@ -1,0 +1,200 @@
+#include "espalier/optim/optimizer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "espalier/base/denormals.h"
+#include "espalier/base/error.h"
+#include "espalier/base/threads.h"
+
+namespace espalier::optim {
+namespace {
+
+constexpr std::int64_t kGrainElements = 1 << 15;  // below that a thread costs more than it saves
+
+template <class F>
+void visit_float(DType dtype, const F& f) {
+  if (dtype == DType::kFloat64)
+    f(double{});
+  else
+    f(float{});
+}
+
+[[noreturn]] void refuse_norm(const Gradients& gradients, double norm) {
+  for (const Gradient* gradient : gradients.all()) {
+    bool finite = true;
+    visit_float(gradient->values().dtype(), [&]<class T>(T) {
+      const std::span<const T> values = gradient->values().as<T>();
+      finite = std::all_of(values.begin(), values.end(), [](T value) { return std::isfinite(value); });
+    });
+    if (!finite)
+      throw UsageError(
+          fmt::format("clip_by_norm: the gradient of parameter \"{}\" is not finite", gradient->parameter->name()));
+  }
+  throw UsageError(fmt::format("clip_by_norm: the norm of the gradients is {}", norm));
+}
+
+void require_rate(double rate) {
+  if (!(rate >= 0) || !std::isfinite(rate))
+    throw UsageError(fmt::format("optimizer: the learning rate must be 0 or more and finite, not {}", rate));
+}
+
+Tensor scalar(DType dtype, double value) { return Tensor::filled(Shape{}, value, dtype); }
+
+}  // namespace
+
+double clip_by_norm(Gradients& gradients, double max_norm) {
+  if (!(max_norm > 0)) throw UsageError(fmt::format("clip_by_norm: the norm must be above 0, not {}", max_norm));
+  const double norm = gradients.norm();
+  if (!std::isfinite(norm)) refuse_norm(gradients, norm);
+  if (norm > max_norm) gradients.scale(max_norm / norm);
+  return norm;
+}
+
+Optimizer::Optimizer(Model& model, std::string name, std::vector<std::string> slots, double learning_rate,
+                     double clip_norm)
+    : model_(model),
+      name_(std::move(name)),
+      slot_names_(std::move(slots)),
+      learning_rate_(learning_rate),
+      clip_norm_(clip_norm) {
+  if (slot_names_.size() > kMaxSlots) throw InternalError("optimizer: too many slots");
+  require_rate(learning_rate);
+  if (!(clip_norm >= 0)) throw UsageError(fmt::format("{}: clip_norm must be 0 or more, not {}", name_, clip_norm));
+}
+
+Optimizer::~Optimizer() = default;
+
+std::array<double, 2> Optimizer::corrections(std::int64_t) const { return {1, 1}; }
+
+void Optimizer::require_option(std::string_view option, double value, double low, double high) const {
+  if (!(value >= low && value <= high))
+    throw UsageError(high == std::numeric_limits<double>::max()
+                         ? fmt::format("{}: {} must be {} or more and finite, not {}", name_, option, low, value)
+                         : fmt::format("{}: {} must be from {} to {}, not {}", name_, option, low, high, value));
+}
+
+void Optimizer::set_learning_rate(double rate) {
+  require_rate(rate);
+  learning_rate_ = rate;
+}
+
+void Optimizer::set_schedule(Schedule schedule) { schedule_ = std::move(schedule); }
+
+Optimizer::Slots Optimizer::empty_slots(const Parameter& parameter) const {
+  Slots slots;
+  for (std::size_t i = 0; i < slot_names_.size(); ++i)
+    slots.tensors.emplace_back(parameter.shape(), parameter.value().dtype());
+  return slots;
+}
+
+template <class T>
+void Optimizer::update_parameter(Parameter& parameter, const Gradient& gradient, Slots& slots, double rate) const {
+  T* const values = parameter.mutable_value().as<T>().data();
+  const T* const gradients = gradient.values().as<T>().data();
+  std::array<T*, kMaxSlots> slot_values{};
+  for (std::size_t i = 0; i < slots.tensors.size(); ++i) slot_values[i] = slots.tensors[i].as<T>().data();
+  const std::array<double, 2> corrected = corrections(slots.steps);
+  const auto range = [&](std::int64_t at, std::int64_t gradient_at, std::int64_t size) {
+    Range<T> result{size, values + at, gradients + gradient_at, {}, rate, corrected};
+    for (std::size_t i = 0; i < slots.tensors.size(); ++i) result.slots[i] = slot_values[i] + at;
+    return result;
+  };
+  if (!gradient.sparse) {
+    parallel_for(parameter.shape().elements(), kGrainElements,
+                 [&](std::int64_t begin, std::int64_t end) { update(range(begin, begin, end - begin)); });
+    return;
+  }
+  const std::int64_t width = gradient.row_width();
+  const std::int64_t grain_rows = kGrainElements / std::max<std::int64_t>(width, 1) + 1;
+  parallel_for(static_cast<std::int64_t>(gradient.rows.size()), grain_rows, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      update(range(gradient.rows[static_cast<std::size_t>(i)] * width, i * width, width));
+  });
+}
+
+void Optimizer::step(Gradients& gradients) {
+  const FlushDenormals flush;
+  const double factor = schedule_ ? schedule_(steps_) : 1.0;
+  require_rate(learning_rate_ * factor);
+  if (clip_norm_ > 0) last_norm_ = clip_by_norm(gradients, clip_norm_);
+  for (Parameter* parameter : model_.parameters()) {
+    if (parameter->frozen) continue;
+    const Gradient* gradient = gradients.find(*parameter);
+    if (gradient == nullptr) continue;
+    const DType dtype = parameter->value().dtype();
+    auto place = slots_.find(parameter->uid());
+    if (place == slots_.end()) place = slots_.emplace(parameter->uid(), empty_slots(*parameter)).first;
+    Slots& slots = place->second;
+    for (Tensor& tensor : slots.tensors)
+      if (tensor.dtype() != dtype) tensor = tensor.to(dtype);  // the model was converted
+    ++slots.steps;
+    const double rate = learning_rate_ * factor * parameter->learning_rate_scale;
+    visit_float(dtype, [&]<class T>(T) { update_parameter<T>(*parameter, *gradient, slots, rate); });
+  }
+  ++steps_;
+  gradients.clear();
+}
+
+NamedTensors Optimizer::state() const {
+  NamedTensors result;
+  result.emplace(name_ + ".learning_rate", scalar(DType::kFloat64, learning_rate_));
+  result.emplace(name_ + ".steps", scalar(DType::kFloat64, static_cast<double>(steps_)));
+  for (const Parameter* parameter : model_.parameters()) {
+    const auto place = slots_.find(parameter->uid());
+    if (place == slots_.end()) continue;
+    for (std::size_t i = 0; i < slot_names_.size(); ++i)
+      result.emplace(fmt::format("{}.{}/{}", name_, slot_names_[i], parameter->name()), place->second.tensors[i]);
+    result.emplace(fmt::format("{}.steps/{}", name_, parameter->name()),
+                   scalar(DType::kFloat64, static_cast<double>(place->second.steps)));
+  }
+  return result;
+}
+
+void Optimizer::set_state(const NamedTensors& state) {
+  std::set<std::string, std::less<>> used;
+  const auto take = [&](const std::string& key, const Shape& shape) -> const Tensor& {
+    const auto found = state.find(key);
+    if (found == state.end()) throw UsageError(fmt::format("{}: the state lacks \"{}\"", name_, key));
+    if (found->second.shape() != shape)
+      throw UsageError(fmt::format("{}: \"{}\" of the state has shape {} where {} is needed", name_, key,
+                                   found->second.shape().to_string(), shape.to_string()));
+    used.insert(key);
+    return found->second;
+  };
+  const auto take_count = [&](const std::string& key) {
+    constexpr double kMostSteps = 0x1p53;
+    const double count = take(key, Shape{}).item();
+    if (!(count >= 0 && count <= kMostSteps) || count != std::floor(count))
+      throw UsageError(fmt::format("{}: \"{}\" of the state must be a whole number from 0, not {}", name_, key, count));
+    return static_cast<std::int64_t>(count);
+  };
+
+  const double learning_rate = take(name_ + ".learning_rate", Shape{}).item();
+  require_rate(learning_rate);
+  const std::int64_t steps = take_count(name_ + ".steps");
+  std::unordered_map<std::uint64_t, Slots> slots;
+  for (const Parameter* parameter : model_.parameters()) {
+    const std::string steps_key = fmt::format("{}.steps/{}", name_, parameter->name());
+    if (!state.contains(steps_key)) continue;
+    Slots& of = slots[parameter->uid()];
+    of.steps = take_count(steps_key);
+    for (const std::string& slot : slot_names_)
+      of.tensors.push_back(take(fmt::format("{}.{}/{}", name_, slot, parameter->name()), parameter->shape())
+                               .to(parameter->value().dtype()));
+  }
+  for (const auto& [key, tensor] : state)
+    if (!used.contains(key))
+      throw UsageError(fmt::format("{}: \"{}\" of the state belongs to nothing here", name_, key));
+  learning_rate_ = learning_rate;
+  steps_ = steps;
+  slots_ = std::move(slots);
+}
+
+}  // namespace espalier::optim

@@ -1,0 +1,37 @@
+/// Stochastic gradient descent, with momentum and Nesterov's variant of it.
+#pragma once
+
+#include "espalier/base/export.h"
+#include "espalier/optim/optimizer.h"
+
+namespace espalier::optim {
+
+struct SgdOptions {
+  double learning_rate = 0.01;
+  /// 0 to 1; 0 needs no memory.
+  double momentum = 0;
+  /// Sutskever et al. (2013). Needs momentum.
+  bool nesterov = false;
+  /// Times the value, added to the gradient.
+  double weight_decay = 0;
+  /// Gradients are scaled down to this norm; 0: never.
+  double clip_norm = 0;
+};
+
+/// With g the gradient plus weight_decay times the value:
+///
+///   v = momentum v + g
+///   value -= learning_rate v                      Nesterov: learning_rate (g + momentum v)
+class ESPALIER_EXPORT Sgd : public Optimizer {
+ public:
+  /// Refuses options outside their ranges.
+  explicit Sgd(Model& model, const SgdOptions& options = {});
+
+ private:
+  void update(const Range<float>& range) const override;
+  void update(const Range<double>& range) const override;
+
+  SgdOptions options_;
+};
+
+}  // namespace espalier::optim

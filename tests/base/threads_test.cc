@@ -1,0 +1,236 @@
+/// Parallel loops: what is covered, what is thrown, and several callers at once. Label: threads.
+#include "espalier/base/threads.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <limits>
+#include <mutex>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "espalier/base/error.h"
+
+namespace espalier {
+namespace {
+
+/// Gives the tests after this one the thread count they began with.
+class ThreadsTest : public testing::Test {
+ protected:
+  void TearDown() override { set_thread_count(before_); }
+
+ private:
+  int before_ = thread_count();
+};
+using ParallelFor = ThreadsTest;
+using ThreadCount = ThreadsTest;
+
+using Parts = std::set<std::pair<std::int64_t, std::int64_t>>;
+
+Parts parts_of(std::int64_t n, std::int64_t grain) {
+  std::mutex mutex;
+  Parts parts;
+  parallel_for(n, grain, [&](std::int64_t begin, std::int64_t end) {
+    const std::lock_guard lock(mutex);
+    parts.insert({begin, end});
+  });
+  return parts;
+}
+
+TEST_F(ParallelFor, TouchesEveryElementOnce) {
+  for (const int threads : {1, 2, 3, 8}) {
+    set_thread_count(threads);
+    for (const std::int64_t n : {0, 1, 2, 3, 7, 8, 9, 100, 1001}) {
+      for (const std::int64_t grain : {-1, 0, 1, 2, 50, 5000}) {
+        std::vector<int> touched(static_cast<std::size_t>(n));
+        parallel_for(n, grain, [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t i = begin; i < end; ++i) ++touched[static_cast<std::size_t>(i)];
+        });
+        EXPECT_EQ(touched, std::vector<int>(static_cast<std::size_t>(n), 1));
+      }
+    }
+  }
+}
+
+TEST_F(ParallelFor, PartsDependOnLengthGrainAndThreadCountOnly) {
+  set_thread_count(4);
+  EXPECT_EQ(parts_of(10, 1), (Parts{{0, 3}, {3, 6}, {6, 8}, {8, 10}}));
+  EXPECT_EQ(parts_of(10, 3), (Parts{{0, 4}, {4, 7}, {7, 10}}));
+  EXPECT_EQ(parts_of(10, 5), (Parts{{0, 5}, {5, 10}}));
+  EXPECT_EQ(parts_of(10, 6), (Parts{{0, 10}}));
+  EXPECT_EQ(parts_of(2, 1), (Parts{{0, 1}, {1, 2}}));
+  EXPECT_EQ(parts_of(-5, 1), Parts{});
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(parts_of(kMost, 1).rbegin()->second, kMost);
+  set_thread_count(1);
+  EXPECT_EQ(parts_of(10, 1), (Parts{{0, 10}}));
+}
+
+TEST_F(ParallelFor, RunsPartsInSeveralThreads) {
+  set_thread_count(2);
+  // Each part waits for the other one: this ends only if both run at the same time.
+  std::atomic<int> arrived{0};
+  parallel_for(2, 1, [&](std::int64_t, std::int64_t) {
+    ++arrived;
+    while (arrived < 2) std::this_thread::yield();
+  });
+  EXPECT_EQ(arrived, 2);
+}
+
+TEST_F(ParallelFor, RethrowsTheFirstExceptionByPosition) {
+  for (const int threads : {1, 4}) {
+    set_thread_count(threads);
+    for (int round = 0; round < 50; ++round) {
+      std::atomic<int> ran{0};
+      try {
+        parallel_for(4, 1, [&](std::int64_t begin, std::int64_t) {
+          ++ran;
+          if (begin != 1) throw std::runtime_error("part " + std::to_string(begin));
+        });
+        FAIL() << "no exception";
+      } catch (const std::runtime_error& error) {
+        EXPECT_STREQ(error.what(), "part 0");
+      }
+      EXPECT_EQ(ran, threads);
+    }
+  }
+  EXPECT_EQ(parts_of(4, 1).size(), 4U) << "the pool works on after an exception";
+}
+
+TEST_F(ParallelFor, RunsInsideAnotherOneWithTheSameParts) {
+  set_thread_count(3);
+  const Parts alone = parts_of(100, 10);
+  std::mutex mutex;
+  std::vector<Parts> nested;
+  parallel_for(3, 1, [&](std::int64_t, std::int64_t) {
+    const std::thread::id self = std::this_thread::get_id();
+    Parts parts;
+    parallel_for(100, 10, [&](std::int64_t begin, std::int64_t end) {
+      EXPECT_EQ(std::this_thread::get_id(), self);
+      parts.insert({begin, end});
+    });
+    const std::lock_guard lock(mutex);
+    nested.push_back(parts);
+  });
+  EXPECT_EQ(nested, (std::vector<Parts>{alone, alone, alone}));
+}
+
+TEST_F(ParallelFor, NestedExceptionsReachTheCaller) {
+  set_thread_count(2);
+  EXPECT_THROW(parallel_for(2, 1,
+                            [](std::int64_t, std::int64_t) {
+                              parallel_for(2, 1, [](std::int64_t begin, std::int64_t) {
+                                if (begin == 1) throw std::out_of_range("inner");
+                              });
+                            }),
+               std::out_of_range);
+}
+
+TEST_F(ParallelFor, ServesTwoCallersAtTheSameTime) {
+  set_thread_count(3);
+  const auto sums_are_right = [](int rounds) {
+    bool right = true;
+    for (int round = 0; round < rounds; ++round) {
+      std::vector<std::int64_t> values(300);
+      parallel_for(300, 7, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) values[static_cast<std::size_t>(i)] = i;
+      });
+      right = right && std::accumulate(values.begin(), values.end(), std::int64_t{0}) == 299 * 300 / 2;
+    }
+    return right;
+  };
+  bool first = false;
+  bool second = false;
+  std::thread one([&] { first = sums_are_right(300); });
+  std::thread two([&] { second = sums_are_right(300); });
+  one.join();
+  two.join();
+  EXPECT_TRUE(first);
+  EXPECT_TRUE(second);
+}
+
+TEST_F(ParallelFor, MayRunWhileTheThreadCountChanges) {
+  std::atomic<bool> stop{false};
+  std::thread caller([&] {
+    while (!stop) {
+      std::atomic<std::int64_t> covered{0};
+      parallel_for(64, 1, [&](std::int64_t begin, std::int64_t end) { covered += end - begin; });
+      EXPECT_EQ(covered, 64);
+    }
+  });
+  for (int round = 0; round < 50; ++round) set_thread_count(1 + round % 4);
+  stop = true;
+  caller.join();
+}
+
+TEST_F(ParallelFor, TakesCallablesThatAreConstOrCannotBeCopied) {
+  set_thread_count(2);
+  std::atomic<int> sum{0};
+  struct Adder {
+    explicit Adder(std::atomic<int>& sum_of_all) : total(&sum_of_all) {}
+    Adder(const Adder&) = delete;
+    Adder& operator=(const Adder&) = delete;
+    void operator()(std::int64_t begin, std::int64_t end) const { *total += static_cast<int>(end - begin); }
+    std::atomic<int>* total;
+  };
+  const Adder adder(sum);
+  parallel_for(10, 1, adder);
+  EXPECT_EQ(sum, 10);
+}
+
+TEST_F(ThreadCount, IsWhatWasSet) {
+  set_thread_count(5);
+  EXPECT_EQ(thread_count(), 5);
+}
+
+TEST_F(ThreadCount, RefusesCountsOutOfRange) {
+  for (const int count : {0, -1, 1025}) {
+    try {
+      set_thread_count(count);
+      FAIL() << "no exception";
+    } catch (const UsageError& error) {
+      EXPECT_EQ(std::string(error.what()), "the thread count must be from 1 to 1024, not " + std::to_string(count));
+    }
+  }
+}
+
+TEST_F(ThreadCount, RefusesToChangeInsideALoop) {
+  set_thread_count(2);
+  EXPECT_THROW(parallel_for(2, 1, [](std::int64_t, std::int64_t) { set_thread_count(3); }), UsageError);
+  EXPECT_EQ(thread_count(), 2);
+}
+
+/// The count, or -1 if it was refused with the right sentence.
+int count_with(const char* text) {
+  setenv("ESPALIER_THREADS", text, 1);
+  try {
+    return detail::thread_count_from_environment();
+  } catch (const UsageError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "ESPALIER_THREADS is \"" + std::string(text) + "\"; it must be a whole number from 1 to 1024");
+    return -1;
+  }
+}
+
+TEST_F(ThreadCount, ComesFromTheEnvironment) {
+  const char* const before = std::getenv("ESPALIER_THREADS");
+  const std::string kept = before == nullptr ? "" : before;
+  EXPECT_EQ(count_with("1"), 1);
+  EXPECT_EQ(count_with("3"), 3);
+  EXPECT_EQ(count_with("1024"), 1024);
+  for (const char* const text : {"", "0", "-1", "1025", "two", "2.5", "2 ", " 2", "+2", "99999999999999999999"}) {
+    EXPECT_EQ(count_with(text), -1) << text;
+  }
+  unsetenv("ESPALIER_THREADS");
+  EXPECT_GE(detail::thread_count_from_environment(), 1);
+  if (before != nullptr) setenv("ESPALIER_THREADS", kept.c_str(), 1);
+}
+
+}  // namespace
+}  // namespace espalier

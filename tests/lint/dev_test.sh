@@ -1,0 +1,73 @@
+#!/bin/bash
+# Proves what `./dev setup` does on each kind of machine, with pretended ones: a folder of commands is all they have.
+# usage: dev_test.sh DEV
+# shellcheck disable=SC2016  # a pretended command expands its own arguments
+set -euo pipefail
+dev=$1
+machine=$(mktemp -d)
+trap 'rm -rf "$machine"' EXIT
+unset ESPALIER_SKIP_SETUP
+
+# pretend COMMAND SCRIPT: the machine has a command that does this.
+pretend() {
+  printf '#!/bin/bash\n%s\n' "$2" >"$machine/$1"
+  chmod +x "$machine/$1"
+}
+
+# setup: runs ./dev setup there; sets `said` and `code`.
+setup() {
+  code=0
+  said=$(PATH=$machine "$dev" setup 2>&1) || code=$?
+}
+
+expect() {
+  [[ $said == *"$1"* ]] || { printf 'expected: %s\n   found: %s\n' "$1" "$said" >&2; exit 1; }
+}
+
+expect_code() {
+  [ "$code" -eq "$1" ] || { printf 'expected exit code %s, found %s: %s\n' "$1" "$code" "$said" >&2; exit 1; }
+}
+
+for tool in bash dirname nproc env; do
+  ln -s "$(command -v "$tool")" "$machine/$tool"
+done
+
+setup
+expect_code 1
+expect 'This is not Debian'
+expect 'libdnnl-dev'
+expect 'clang-tidy'
+
+# Debian, everything but cmake installed, an ordinary user without sudo.
+pretend dpkg-query '[ "${!#}" != cmake ] || exit 1; printf installed'
+pretend apt-get "echo \"apt-get \$*\" >>'$machine/log'"
+pretend id 'echo 1000'
+setup
+expect_code 1
+expect 'needs root or sudo'
+expect 'libdnnl-dev'
+[ ! -e "$machine/log" ]
+
+# With sudo, and then as root: only what is missing is installed, and it says so.
+pretend sudo 'echo sudo; "$@"'
+setup
+expect_code 0
+expect 'Installing Debian packages: cmake'
+expect 'sudo'
+rm "$machine/sudo" "$machine/log"
+pretend id 'echo 0'
+setup
+expect_code 0
+expect 'Installing Debian packages: cmake'
+mapfile -t calls <"$machine/log"
+[[ ${#calls[@]} -eq 2 && ${calls[0]} == *update && ${calls[1]} == *'install --no-install-recommends -y cmake' ]]
+
+# With nothing missing, apt-get is not called.
+rm "$machine/log"
+pretend dpkg-query 'printf installed'
+setup
+expect_code 0
+expect 'Everything needed is installed.'
+[ ! -e "$machine/log" ]
+
+echo './dev setup does what it should'
