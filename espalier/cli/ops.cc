@@ -41,6 +41,7 @@ void print_page() {
       "# Ops\n\nMade by `espalier ops` from the ops themselves. A *shared* input is a parameter, or computed from "
       "parameters only.\n\n| op | kind | inputs | what it computes |\n|---|---|---|---|\n");
   std::vector<const OpInfo*> infos;
+  infos.reserve(static_cast<std::size_t>(op_count()));
   for (std::int32_t i = 0; i < op_count(); ++i) infos.push_back(&op_info(OpId{i}));
   std::sort(infos.begin(), infos.end(), [](auto* a, auto* b) { return a->name < b->name; });
   for (const OpInfo* info : infos) {

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 struct Options {
   data::ListOpsOptions grammar;
-  std::int64_t train_count = 40'000;
+  std::int64_t train_count = 100'000;
   std::int64_t held_out_count = 2'000;
   std::string train_data;
   std::string held_out_data;

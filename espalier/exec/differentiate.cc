@@ -27,14 +27,14 @@ class Pass {
     find_needed(nodes);
     gradient_.assign(static_cast<std::size_t>(graph_.size()), nullptr);
     if (needed_[at(loss)] != 0) {
-      gradient_[at(loss)] = memory_.allocate(size_of(graph_.type(loss).dtype));
       if (graph_.type(loss).dtype == DType::kFloat32)
-        *reinterpret_cast<float*>(gradient_[at(loss)]) = 1;
+        seed<float>(loss);
       else
-        *reinterpret_cast<double*>(gradient_[at(loss)]) = 1;
+        seed<double>(loss);
       for (std::size_t i = nodes.size(); i-- > 0;)
         if (gradient_[at(nodes[i])] != nullptr) differentiate_node(nodes[i]);
     }
+    pass_on_wanted();
     for (Gradients* gradients : used_) gradients->join_rows();
     keep_wanted();
   }
@@ -44,12 +44,15 @@ class Pass {
     return options_.into != nullptr ? options_.into : parameter.gradients;
   }
 
-  /// A node needs a gradient if it is wanted itself or leads to a parameter that is not frozen.
+  static constexpr std::uint8_t kLeads = 1;
+  static constexpr std::uint8_t kWanted = 2;
+
+  /// A node needs a gradient if it is wanted itself or leads to what is wanted or to a parameter that is not frozen.
   void find_needed(const std::vector<NodeId>& nodes) {
     needed_.assign(static_cast<std::size_t>(graph_.size()), 0);
     for (const Expr& expr : options_.wanted) {
       if (&expr.graph() != &graph_) throw UsageError("backward: a wanted Expr belongs to another graph");
-      needed_[at(expr.node())] = 1;
+      needed_[at(expr.node())] = kWanted;
     }
     for (NodeId node : nodes) {
       std::uint8_t& needed = needed_[at(node)];
@@ -60,16 +63,19 @@ class Pass {
           throw UsageError(
               fmt::format("backward: parameter \"{}\" belongs to no Model; give a Gradients object for its gradient",
                           parameter->name()));
-        needed = 1;
+        needed |= kLeads;
       }
-      for (NodeId input : graph_.inputs(node)) needed |= needed_[at(input)];
+      for (NodeId input : graph_.inputs(node))
+        if (needed_[at(input)] != 0) needed |= kLeads;
     }
   }
 
   /// Opens memory for the gradient of `node`; true if it is to be stored into.
   bool open(NodeId node) {
     if (gradient_[at(node)] != nullptr) return false;
-    if (const Parameter* parameter = graph_.parameter_of(node); parameter != nullptr && !parameter->frozen) {
+    const Parameter* parameter = graph_.parameter_of(node);
+    // That of a wanted parameter is gathered by itself: the Gradients may hold those of earlier passes already.
+    if (parameter != nullptr && !parameter->frozen && !is_wanted(node)) {
       Gradients* gradients = gradients_of(*parameter);
       use(gradients);
       const Gradients::Dense dense = gradients->dense(*parameter);
@@ -78,6 +84,39 @@ class Pass {
     }
     gradient_[at(node)] = memory_.allocate(bytes(node));
     return true;
+  }
+
+  template <class T>
+  void seed(NodeId loss) {
+    const bool store = open(loss);
+    T& gradient = *reinterpret_cast<T*>(gradient_[at(loss)]);
+    gradient = store ? T(1) : gradient + T(1);
+  }
+
+  /// Adds the gradients of wanted parameters to where those of parameters go.
+  void pass_on_wanted() {
+    for (const Expr& expr : options_.wanted) {
+      const NodeId node = expr.node();
+      const Parameter* parameter = graph_.parameter_of(node);
+      if (!is_wanted(node) || gradient_[at(node)] == nullptr || parameter == nullptr || parameter->frozen) continue;
+      needed_[at(node)] = kLeads;  // once, though it be listed twice
+      Gradients* gradients = gradients_of(*parameter);
+      use(gradients);
+      const Gradients::Dense to = gradients->dense(*parameter);
+      if (to.store)
+        std::memcpy(to.data, gradient_[at(node)], bytes(node));
+      else if (graph_.type(node).dtype == DType::kFloat32)
+        add<float>(to.data, node);
+      else
+        add<double>(to.data, node);
+    }
+  }
+
+  template <class T>
+  void add(std::byte* to, NodeId node) const {
+    auto* sum = reinterpret_cast<T*>(to);
+    const auto* gradient = reinterpret_cast<const T*>(gradient_[at(node)]);
+    for (std::int64_t i = 0; i < graph_.type(node).elements; ++i) sum[i] += gradient[i];
   }
 
   std::size_t bytes(NodeId node) const {
@@ -195,10 +234,7 @@ class Pass {
     return unread_.data();
   }
 
-  bool is_wanted(NodeId node) const {
-    return std::any_of(options_.wanted.begin(), options_.wanted.end(),
-                       [&](const Expr& expr) { return expr.node() == node; });
-  }
+  bool is_wanted(NodeId node) const { return (needed_[at(node)] & kWanted) != 0; }
 
   void keep_wanted() {
     values_.wanted.clear();
@@ -217,9 +253,9 @@ class Pass {
   NodeId current_{};
   Arena memory_;
   std::vector<std::byte*> gradient_;
-  std::vector<std::uint8_t> needed_;
-  std::vector<std::byte*> targets_;  // of the node at hand, one an operand
-  std::vector<std::uint8_t> store_;  // likewise
+  std::vector<std::uint8_t> needed_;  // kLeads, kWanted
+  std::vector<std::byte*> targets_;   // of the node at hand, one an operand
+  std::vector<std::uint8_t> store_;   // likewise
   std::vector<float*> float_targets_;
   std::vector<std::byte> unread_;
   std::vector<Gradients*> used_;

@@ -51,12 +51,25 @@ void run_node(const Graph& graph, Values& values, NodeCall& call, NodeId node) {
   values.value[at(node)] = y;
 }
 
+bool is_changed(const Graph& graph, NodeId node, const Parameter& parameter) {
+  ParameterFields fields;
+  std::memcpy(&fields, graph.fields(node), sizeof(fields));
+  return parameter.version() != fields.version;
+}
+
+/// Refuses to go on from values that were computed from numbers a parameter no longer has.
+void refuse_mixture(const Graph& graph, Values& values, std::span<const NodeId> nodes) {
+  const bool any_changed = std::any_of(values.parameters.begin(), values.parameters.end(),
+                                       [&](NodeId node) { return is_changed(graph, node, *graph.parameter_of(node)); });
+  if (!any_changed) return;  // nearly always, and without a walk over all that was computed
+  for (NodeId node : ancestors(graph, nodes, values.marks, [](NodeId) { return true; }))
+    if (const Parameter* parameter = graph.parameter_of(node)) require_unchanged(graph, node, *parameter);
+}
+
 }  // namespace
 
 void require_unchanged(const Graph& graph, NodeId node, const Parameter& parameter) {
-  ParameterFields fields;
-  std::memcpy(&fields, graph.fields(node), sizeof(fields));
-  if (parameter.version() != fields.version)
+  if (is_changed(graph, node, parameter))
     throw UsageError(
         fmt::format("run: parameter \"{}\" was changed after this graph recorded it\n"
                     "  hint: ask for values and gradients before optimizer.step(), or record a new graph after it",
@@ -74,19 +87,20 @@ Values& Values::of(Graph& graph) {
 void compute(Graph& graph, std::span<const NodeId> nodes) {
   const FlushDenormals flush;
   Values& values = Values::of(graph);
+  for (NodeId node : nodes)
+    if (const Parameter* parameter = graph.parameter_of(node)) require_unchanged(graph, node, *parameter);
   const std::vector<NodeId> pending =
       ancestors(graph, nodes, values.marks, [&](NodeId node) { return values.value[at(node)] == nullptr; });
-  NodeCall call(graph, values);
-  // A parameter that is used again must still be what it was.
-  for (NodeId node : pending)
-    for (NodeId input : graph.inputs(node))
-      if (graph.signature(input).info->kind == Kind::kLeaf) values.value[at(input)] = leaf_value(graph, input);
+  if (pending.empty()) return;
+  refuse_mixture(graph, values, nodes);
   for (NodeId node : pending) {
-    if (graph.signature(node).info->kind == Kind::kLeaf)
-      values.value[at(node)] = leaf_value(graph, node);
-    else
-      run_node(graph, values, call, node);
+    if (graph.signature(node).info->kind != Kind::kLeaf) continue;
+    values.value[at(node)] = leaf_value(graph, node);
+    if (graph.parameter_of(node) != nullptr) values.parameters.push_back(node);
   }
+  NodeCall call(graph, values);
+  for (NodeId node : pending)
+    if (graph.signature(node).info->kind != Kind::kLeaf) run_node(graph, values, call, node);
 }
 
 }  // namespace espalier::exec

@@ -24,6 +24,7 @@ struct Values : GraphRuntime {
 
   std::vector<const std::byte*> value;  // a node's numbers, null while not computed
   std::vector<float*> saved;            // what its forward left for backward
+  std::vector<NodeId> parameters;       // the nodes of those that values were computed from
   Arena memory;
   Marks marks;
   std::vector<Wanted> wanted;  // of the last backward pass
@@ -36,8 +37,9 @@ struct Values : GraphRuntime {
 /// ones.
 void require_unchanged(const Graph& graph, NodeId node, const Parameter& parameter);
 
-/// Computes these nodes and all they need, unless done before. Refuses (UsageError) if a parameter they need was
-/// changed after it was recorded.
+/// Computes these nodes and all they need, unless done before. Refuses (UsageError) if anything is left to compute and
+/// a parameter that it depends on, even through nodes computed before, was changed after it was recorded. The value of
+/// a parameter's own node is in the parameter, so it is refused likewise.
 void compute(Graph& graph, std::span<const NodeId> nodes);
 
 /// Computes `loss` and adds the gradients of all its parameters to `options.into`, or to those of their models.

@@ -118,6 +118,11 @@ const Parameter* Graph::parameter_of(NodeId node) const {
 
 // --- recording -------------------------------------------------------------------------------------------------------
 
+[[gnu::noinline]] NodeId Graph::node_of(const OpInfo& info, std::size_t position, const Operand& operand) {
+  if (operand.parameter() == nullptr) refuse_operand(info, position, operand.expr(), operand.where());
+  return parameter(*operand.parameter()).node();
+}
+
 void Graph::refuse_operand(const OpInfo& info, std::size_t position, const Expr& expr, SourceLine where) const {
   const std::string name = operand_name(info, position);
   if (expr.slot() == nullptr)
@@ -132,7 +137,7 @@ void Graph::refuse_operand(const OpInfo& info, std::size_t position, const Expr&
 void Graph::grow_inputs(std::size_t at_least) {
   if (at_least > std::numeric_limits<std::uint32_t>::max())
     throw ResourceError("graph: its nodes have 4294967295 inputs, the most there can be");
-  input_capacity_ = std::max({at_least, input_capacity_ * 2, std::size_t{64}});
+  input_capacity_ = std::max({at_least, input_capacity_ * (input_capacity_ < 1 << 16 ? 4 : 2), std::size_t{256}});
   inputs_.reserve(input_capacity_);
 }
 
@@ -140,7 +145,9 @@ void Graph::grow() {
   constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max() - 1;
   if (capacity_ == kMost)
     throw ResourceError(fmt::format("graph: {} nodes are recorded, the most there can be", kMost));
-  capacity_ = capacity_ > kMost / 2 ? kMost : std::max(256, capacity_ * 2);
+  // Small columns are copied when they grow, so they grow faster.
+  const std::int32_t factor = capacity_ < 1 << 16 ? 4 : 2;
+  capacity_ = capacity_ > kMost / factor ? kMost : std::max(256, capacity_ * factor);
   const auto n = static_cast<std::size_t>(capacity_);
   signature_.reserve(n);
   type_.reserve(n);
@@ -189,6 +196,21 @@ SignatureId Graph::new_signature(const OpInfo& info, const void* attrs, std::spa
   return signatures_.add(key, hash, signature);
 }
 
+// Not inlined: many nodes have no fields, and recording is quicker without this code in its middle.
+[[gnu::noinline]] std::uint32_t Graph::add_fields(const void* fields, std::size_t bytes) {
+  const std::size_t begin = (fields_.size() + 7) & ~std::size_t{7};
+  if (begin > std::numeric_limits<std::uint32_t>::max())
+    throw ResourceError("graph: the fields of its nodes take 4 GiB, the most there can be");
+  fields_.resize(begin + bytes);
+  std::memcpy(fields_.data() + begin, fields, bytes);
+  return static_cast<std::uint32_t>(begin);
+}
+
+[[gnu::noinline]] void Graph::check_fields(const OpInfo& info, const void* attrs, const void* fields,
+                                           std::span<const NodeId> operands) const {
+  info.check(attrs, fields, InputShapes(info.name, info.inputs, shapes_of(info, operands)));
+}
+
 /// Inlined, and one loop over the operands for all that is derived from them: this runs with every node recorded.
 [[gnu::always_inline]] inline Expr Graph::append(const OpInfo& info, const void* attrs, const void* fields,
                                                  std::span<const NodeId> operands, SourceLine where) {
@@ -227,21 +249,12 @@ SignatureId Graph::new_signature(const OpInfo& info, const void* attrs, std::spa
   const std::int32_t known = signatures_.find(key, hash.value());
   const SignatureId signature =
       known >= 0 ? SignatureId{known} : new_signature(info, attrs, operands, key, hash.value());
-  if (info.check != nullptr) info.check(attrs, fields, InputShapes(info.name, info.inputs, shapes_of(info, operands)));
+  if (info.check != nullptr) check_fields(info, attrs, fields, operands);
   if (size_ == capacity_) [[unlikely]]
     grow();
 
   const auto n = static_cast<std::size_t>(size_);
-  field_begin_[n] = 0;
-  if (info.field_bytes > 0) {
-    const std::size_t begin = (fields_.size() + 7) & ~std::size_t{7};
-    const auto* bytes = static_cast<const std::byte*>(fields);
-    if (begin > std::numeric_limits<std::uint32_t>::max())
-      throw ResourceError("graph: the fields of its nodes take 4 GiB, the most there can be");
-    fields_.resize(begin);
-    fields_.insert(fields_.end(), bytes, bytes + info.field_bytes);
-    field_begin_[n] = static_cast<std::uint32_t>(begin);
-  }
+  field_begin_[n] = info.field_bytes > 0 ? add_fields(fields, static_cast<std::size_t>(info.field_bytes)) : 0;
   signature_[n] = signature;
   type_[n] = signatures_[signature].type;
   instance_[n] = instance;
@@ -258,12 +271,7 @@ Expr Graph::record(const OpInfo& info, const void* attrs, const void* fields, st
   try {
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const Operand& operand = operands[i];
-      if (owns(operand.expr())) [[likely]]
-        nodes[i] = operand.expr().node();
-      else if (operand.parameter() != nullptr)
-        nodes[i] = parameter(*operand.parameter()).node();
-      else
-        refuse_operand(info, i, operand.expr(), operand.where());
+      nodes[i] = owns(operand.expr()) ? operand.expr().node() : node_of(info, i, operand);
     }
     return append(info, attrs, fields, {nodes, operands.size()}, operands.front().where());
   } catch (const Refusal& refusal) {

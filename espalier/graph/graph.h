@@ -138,6 +138,8 @@ class ESPALIER_EXPORT Graph {
 
  private:
   static std::size_t at(NodeId node) { return static_cast<std::size_t>(index_of(node)); }
+  /// The node of an operand that is no Expr of this graph: a parameter's.
+  NodeId node_of(const OpInfo& info, std::size_t position, const Operand& operand);
   [[noreturn]] void refuse_operand(const OpInfo& info, std::size_t position, const Expr& expr, SourceLine where) const;
   NodeId* room_for_inputs(std::size_t count) {
     const std::size_t begin = input_begin_[static_cast<std::size_t>(size_)];
@@ -150,6 +152,8 @@ class ESPALIER_EXPORT Graph {
               SourceLine where);
   SignatureId new_signature(const OpInfo& info, const void* attrs, std::span<const NodeId> operands,
                             std::span<const std::uint32_t> key, std::uint64_t hash);
+  std::uint32_t add_fields(const void* fields, std::size_t bytes);
+  void check_fields(const OpInfo& info, const void* attrs, const void* fields, std::span<const NodeId> operands) const;
   void require_one_type(const OpInfo& info, std::span<const NodeId> operands) const;
   std::vector<Shape> shapes_of(const OpInfo& info, std::span<const NodeId> operands) const;
   std::string located(const OpInfo& info, const std::string& sentence, std::span<const NodeId> operands,
@@ -158,7 +162,7 @@ class ESPALIER_EXPORT Graph {
   /// How much was recorded at some moment, to go back to when an operation is refused.
   struct Mark {
     std::int32_t size;
-    std::size_t signatures;
+    std::int32_t signatures;
   };
   Mark mark() const { return {size_, signatures_.size()}; }
   void roll_back(const Mark& to);
@@ -205,10 +209,11 @@ class ESPALIER_EXPORT Graph {
 /// The graph of the first operand that has one. Refuses stale operands, and parameters alone.
 ESPALIER_EXPORT Graph& find_graph(const OpInfo& info, std::span<const Operand> operands);
 inline Graph& graph_of(const OpInfo& info, std::span<const Operand> operands) {
-  // Whether the operand is stale is asked again, for all operands, when the node is recorded.
-  if (GraphSlot* slot = operands[0].expr().slot(); slot != nullptr) [[likely]]
-    if (Graph* graph = slot->graph.load(std::memory_order_acquire); graph != nullptr) [[likely]]
-      return *graph;
+  // A slot may by now be that of another thread's graph: only an equal generation says that the graph is ours.
+  const Expr& first = operands[0].expr();
+  if (first.slot() != nullptr && first.slot()->generation.load(std::memory_order_acquire) == first.generation())
+      [[likely]]
+    return *first.slot()->graph.load(std::memory_order_acquire);
   return find_graph(info, operands);
 }
 ESPALIER_EXPORT Graph& graph_of(const OpInfo& info, const Operands& operands);

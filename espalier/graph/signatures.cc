@@ -15,7 +15,7 @@ SignatureId SignatureTable::add(std::span<const std::uint32_t> key, std::uint64_
   signature.key_begin = static_cast<std::uint32_t>(words_.size());
   signature.key_words = static_cast<std::uint32_t>(key.size());
   words_.insert(words_.end(), key.begin(), key.end());
-  const auto id = static_cast<std::int32_t>(signatures_.size());
+  const std::int32_t id = size_++;
   signatures_.push_back(signature);
   if (signatures_.size() * 2 > slots_.size()) rebuild(slots_.size() * 2);
   place({hash, id, signature.key_begin, signature.key_words});
@@ -23,6 +23,7 @@ SignatureId SignatureTable::add(std::span<const std::uint32_t> key, std::uint64_
 }
 
 void SignatureTable::clear() {
+  size_ = 0;
   signatures_.clear();
   words_.clear();
   slots_.assign(64, Slot{});
@@ -35,10 +36,12 @@ void SignatureTable::place(const Slot& slot) {
   slots_[at] = slot;
 }
 
-void SignatureTable::truncate(std::size_t size) {
-  if (size == signatures_.size()) return;
-  words_.resize(signatures_[size].key_begin);
-  signatures_.resize(size);
+void SignatureTable::truncate(std::int32_t size) {
+  if (size == size_) return;
+  const auto kept = static_cast<std::size_t>(size);
+  words_.resize(signatures_[kept].key_begin);
+  signatures_.resize(kept);
+  size_ = size;
   rebuild(slots_.size());
 }
 
@@ -47,7 +50,7 @@ void SignatureTable::rebuild(std::size_t slots) {
   old.swap(slots_);
   mask_ = slots_.size() - 1;
   for (const Slot& slot : old)
-    if (slot.id >= 0 && static_cast<std::size_t>(slot.id) < signatures_.size()) place(slot);
+    if (slot.id >= 0 && slot.id < size_) place(slot);
 }
 
 }  // namespace espalier

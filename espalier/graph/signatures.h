@@ -63,9 +63,9 @@ class SignatureTable {
   }
   /// The attributes inside the key: they follow the op.
   const void* attrs(SignatureId id) const { return words_.data() + (*this)[id].key_begin + 1; }
-  std::size_t size() const { return signatures_.size(); }
+  std::int32_t size() const { return size_; }
   /// Forgets the signatures from `size` on.
-  void truncate(std::size_t size);
+  void truncate(std::int32_t size);
   void clear();
 
   /// Of a key, word by word.
@@ -102,6 +102,7 @@ class SignatureTable {
   void place(const Slot& slot);
   void rebuild(std::size_t slots);
 
+  std::int32_t size_ = 0;
   std::vector<Signature> signatures_;
   std::vector<std::uint32_t> words_;
   std::vector<Slot> slots_;

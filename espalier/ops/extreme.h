@@ -3,6 +3,7 @@
 /// NaN passes: a NaN among the elements is the result. Of equal elements the first is chosen, and gets the gradient.
 #pragma once
 
+#include <cmath>
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -16,7 +17,8 @@ struct Largest {
   /// Whether `next` takes the place of `best`, which came before it.
   template <class T>
   static bool replaces(const T& next, const T& best) {
-    return !(next <= best) && best == best;
+    using std::isnan;
+    return !(next <= best) && !isnan(best);
   }
   static float over(std::span<const float> x) { return kernels::max(x); }
 };
@@ -24,7 +26,8 @@ struct Largest {
 struct Smallest {
   template <class T>
   static bool replaces(const T& next, const T& best) {
-    return !(next >= best) && best == best;
+    using std::isnan;
+    return !(next >= best) && !isnan(best);
   }
   static float over(std::span<const float> x) {
     float best = x[0];

@@ -10,12 +10,16 @@ template <class Op>
 Expr record_broadcasting(const Operand& a, const Operand& b) {
   const OpInfo& info = info_of<Op>();
   const std::array operands{a, b};
-  Graph& graph = find_graph(info, operands);
+  Graph& graph = graph_of(info, operands);
   const typename Op::Attrs attrs{};
   const typename Op::Fields fields{};
   if (!graph.holds(a) || !graph.holds(b)) return graph.record(info, &attrs, &fields, operands);  // refuses
-  const std::int32_t rank_a = a.shape().rank();
-  const std::int32_t rank_b = b.shape().rank();
+  const auto rank_of = [&](const Operand& operand) {
+    return operand.parameter() != nullptr ? operand.parameter()->shape().rank()
+                                          : graph.type(operand.expr().node()).shape.rank();
+  };
+  const std::int32_t rank_a = rank_of(a);
+  const std::int32_t rank_b = rank_of(b);
   if ((rank_a == 0) == (rank_b == 0)) return graph.record(info, &attrs, &fields, operands);
   const auto stretched = [&](const Operand& scalar, const Operand& other) {
     const Operand on_graph = scalar.parameter() == nullptr ? scalar : scalar.at(graph.parameter(*scalar.parameter()));

@@ -100,7 +100,8 @@ struct Transpose {
     std::array<std::size_t, kRank> distance{};
     for (std::int32_t a = 0; a < attrs.rank; ++a) {
       const std::int32_t from = attrs.axes[static_cast<std::size_t>(a)];
-      const std::size_t at = static_cast<std::size_t>(kMaxRank - attrs.rank + a);
+      const std::int32_t place = kMaxRank - attrs.rank + a;
+      const auto at = static_cast<std::size_t>(place);
       size[at] = static_cast<std::size_t>(shape[from]);
       distance[at] = x_distance[static_cast<std::size_t>(from)];
     }

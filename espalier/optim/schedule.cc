@@ -30,7 +30,10 @@ Schedule constant_rate(double factor) {
 Schedule step_decay(std::int64_t every, double factor) {
   require_length("step_decay", every);
   require_factor("step_decay", factor);
-  return [every, factor](std::int64_t step) { return std::pow(factor, static_cast<double>(step / every)); };
+  return [every, factor](std::int64_t step) {
+    const std::int64_t drops = step / every;
+    return std::pow(factor, static_cast<double>(drops));
+  };
 }
 
 Schedule exponential_decay(std::int64_t every, double factor) {

@@ -79,7 +79,7 @@ ESPALIER_EXPORT ListOpsScore evaluate(const ListOpsNet& net, std::span<const dat
 
 struct ListOpsTraining {
   std::int32_t batch = 32;
-  double learning_rate = 2e-3;
+  double learning_rate = 4e-3;
   double clip_norm = 5;
   std::int32_t epochs = 1;
   std::uint64_t seed = 1;

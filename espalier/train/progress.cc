@@ -42,8 +42,8 @@ ProgressOutput ProgressOutput::to(std::FILE* stream) {
               },
           .now =
               [] {
-                const auto now = std::chrono::steady_clock::now().time_since_epoch();
-                return std::chrono::duration<double>(now).count();
+                const auto since = std::chrono::steady_clock::now().time_since_epoch();
+                return std::chrono::duration<double>(since).count();
               },
           .width = [stream] { return terminal_width(stream); },
           .terminal = is_terminal(stream),

@@ -116,12 +116,12 @@ TEST(Recording, ManyParametersAreEachFoundAgain) {
 
 TEST(Recording, SourceLinesAreTheUsers) {
   Graph graph;
+  const int made_at = __LINE__ + 1;
   const Expr x = graph.constant(1);
-  const int made_at = __LINE__;  // NOLINT: one line on purpose
+  const int used_at = __LINE__ + 1;
   const Expr y = tanh(x) * x;
-  const int used_at = __LINE__;  // NOLINT: one line on purpose
+  const int summed_at = __LINE__ + 1;
   const Expr z = sum({x, y});
-  const int summed_at = __LINE__;  // NOLINT: one line on purpose
   EXPECT_EQ(graph.source(x.node()).to_string(), here(made_at));
   EXPECT_EQ(graph.source(y.node()).to_string(), here(used_at)) << "of an operator";
   EXPECT_EQ(graph.source(graph.inputs(y.node())[0]).to_string(), here(used_at));
@@ -134,8 +134,8 @@ TEST(Recording, AMismatchNamesBothOperandsWhereTheyWereMadeAndTheLine) {
   graph.begin_instance();
   graph.begin_instance();
   const Expr x = zeros(graph, {50});
+  const int made_at = __LINE__ + 1;
   const Expr h = tanh(x);
-  const int made_at = __LINE__;  // NOLINT: one line on purpose
   int line = 0;
   const std::string text = refusal_of([&] { line = __LINE__, linear(h, W); });
   EXPECT_EQ(text,
@@ -150,8 +150,8 @@ TEST(Recording, AMismatchNamesBothOperandsWhereTheyWereMadeAndTheLine) {
 
 TEST(Recording, ARefusalOfManyOperandsShowsTheFirstFour) {
   Graph graph;
+  const int made_at = __LINE__ + 1;
   const Expr x = graph.input(Tensor({2}));
-  const int made_at = __LINE__;  // NOLINT: one line on purpose
   std::vector<Expr> list(6, x);
   list[5] = zeros(graph, {3});
   int line = 0;
