@@ -13,10 +13,17 @@ namespace {
 
 constexpr int kFailure = 1;
 constexpr int kUsage = 2;
+constexpr const char* kOutputLost = "cannot write to standard output";
 
 int complain(const char* text, int code) {
   fmt::print(stderr, "espalier: {}\n", text);
   return code;
+}
+
+/// 0 if all that was printed reached its place.
+int finish_output() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return complain(kOutputLost, kFailure);
+  return 0;
 }
 
 /// The command that a line names, as far as it can be told: for the hint in a message.
@@ -47,17 +54,22 @@ int run(int argc, const char* const* argv) {
   try {
     thread_count();  // so that a wrong ESPALIER_THREADS is told before any work
     app.parse(argc, argv);
-    if (std::fflush(stdout) != 0) return complain("cannot write to standard output", kFailure);
-    return 0;
+    return finish_output();
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    if (error.get_exit_code() == 0) {  // --help, --version
+      app.exit(error);
+      return finish_output();
+    }
     return complain(fmt::format("{} (see {} --help)", error.what(), command_path(app)).c_str(), kUsage);
   } catch (const UsageError& error) {
     return complain(error.what(), kUsage);
+  } catch (const Error& error) {
+    return complain(error.what(), kFailure);
   } catch (const std::bad_alloc&) {
     return complain("there is not enough memory", kFailure);
   } catch (const std::exception& error) {
-    return complain(error.what(), kFailure);
+    // What fmt throws when it cannot print does not say where to.
+    return complain(std::ferror(stdout) != 0 ? kOutputLost : error.what(), kFailure);
   }
 }
 

@@ -61,7 +61,7 @@ class ESPALIER_EXPORT InputShapes {
   void require_axis(std::string_view name, std::int32_t axis) const;
   /// "op: <what_a> (a) and <what_b> (b) differ"
   void require_same(std::string_view what_a, std::int64_t a, std::string_view what_b, std::int64_t b) const;
-  /// "op: a is [2] and b is [3]; their shapes must be equal"
+  /// "op: shape of a ([2]) and shape of b ([3]) differ"
   void require_same_shape(std::string_view a, std::string_view b) const;
   /// "op: <sentence>" unless `condition`.
   void require(bool condition, std::string_view sentence) const;

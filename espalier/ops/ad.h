@@ -9,15 +9,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "espalier/base/export.h"
+
 namespace espalier::ad {
 
 /// The operations since the tape was cleared, each with up to two operands and the derivatives by them.
-class Tape {
+class ESPALIER_EXPORT Tape {
  public:
-  static Tape& local() {
-    thread_local Tape tape;
-    return tape;
-  }
+  /// That of the calling thread. Not inline: plain code of a program outside writes to the tape that the library reads.
+  static Tape& local();
   void clear() { entries_.clear(); }
   std::int32_t push(std::int32_t a, double da, std::int32_t b = -1, double db = 0) {
     entries_.push_back({a, b, da, db});

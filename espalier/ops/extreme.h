@@ -3,8 +3,8 @@
 /// NaN passes: a NaN among the elements is the result. Of equal elements the first is chosen, and gets the gradient.
 #pragma once
 
-#include <cmath>
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 

@@ -31,6 +31,13 @@ std::int32_t size_in(const Metadata& facts, const std::string& key, const std::f
   throw DataError(fmt::format("{}: its metadata lack a whole number 1 to 65536 named \"{}\"", path.string(), key));
 }
 
+void require_shape(const SafetensorsReader& reader, std::string_view name, const Shape& shape,
+                   const std::filesystem::path& path) {
+  if (reader.shape(name) != shape)
+    throw DataError(fmt::format("{}: by its metadata \"{}\" is {}, and the tensor there is {}", path.string(), name,
+                                shape.to_string(), reader.shape(name).to_string()));
+}
+
 std::int32_t best_of(const Tensor& scores) {
   const std::span<const float> values = scores.as<float>();
   return static_cast<std::int32_t>(std::max_element(values.begin(), values.end()) - values.begin());
@@ -86,10 +93,15 @@ void ListOpsNet::save(const std::filesystem::path& path, Metadata facts) const {
 }
 
 ListOpsNet ListOpsNet::load(const std::filesystem::path& path, Metadata* facts) {
-  const Metadata found = SafetensorsReader(path).metadata();
+  const SafetensorsReader reader(path);
+  const Metadata& found = reader.metadata();
   if (const auto task = found.find("task"); task == found.end() || task->second != kTask)
     throw DataError(fmt::format("{}: these are not weights of a ListOps model", path.string()));
-  ListOpsNet net({.embedding = size_in(found, "embedding", path), .hidden = size_in(found, "hidden", path)});
+  const ListOpsSizes sizes{.embedding = size_in(found, "embedding", path), .hidden = size_in(found, "hidden", path)};
+  // Before memory is taken for them.
+  require_shape(reader, "words.table", {static_cast<std::int64_t>(data::kListOpsWords.size()), sizes.embedding}, path);
+  require_shape(reader, "classify.W", {sizes.hidden, data::kListOpsLabels}, path);
+  ListOpsNet net(sizes);
   net.model().load(path);
   if (facts != nullptr) *facts = found;
   return net;

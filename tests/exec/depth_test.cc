@@ -20,11 +20,7 @@
 namespace espalier {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::int32_t kChain = 200'000;  // for time only
-#else
 constexpr std::int32_t kChain = 1'000'000;
-#endif
 
 /// Runs `code` in a thread with a stack of 8 MB.
 void on_8_megabytes(const std::function<void()>& code) {

@@ -1,0 +1,322 @@
+/// The command as its users see it: what it writes, what it says when something is wrong, and what it leaves behind.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/cli/run_command.h"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AnyOf;
+using testing::CommandOptions;
+using testing::CommandResult;
+using testing::content_of;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
+
+class Command : public ::testing::Test {
+ protected:
+  Command() { fs::create_directories(folder_ / "streams"); }
+  ~Command() override {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+
+  CommandResult run(const std::vector<std::string>& arguments, const CommandOptions& options = {}) const {
+    return testing::run_command(folder_ / "streams", arguments, options);
+  }
+
+  /// A very short training, and further arguments.
+  CommandResult train(const std::vector<std::string>& more, const CommandOptions& options = {}) const {
+    std::vector<std::string> arguments{"train",        "listops",     "--train", "60",       "--held-out",
+                                       "40",           "--embedding", "8",       "--hidden", "12",
+                                       "--max-tokens", "25",          "--batch", "16"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments, options);
+  }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  std::string write(const std::string& name, const std::string& bytes) const {
+    std::ofstream(folder_ / name, std::ios::binary) << bytes;
+    return path(name);
+  }
+
+  std::vector<std::string> files_in(const std::string& name) const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_ / name)) names.push_back(entry.path().filename().string());
+    return names;
+  }
+
+  nlohmann::json json_of(const std::string& name) const { return nlohmann::json::parse(content_of(path(name))); }
+
+  /// One clear message: the only line that begins with the command's name, and nothing that claims success.
+  static void expect_refused(const CommandResult& result, const std::string& message, int code = 1) {
+    EXPECT_EQ(result.code, code) << result.error;
+    EXPECT_THAT(result.error, HasSubstr("espalier: " + message));
+    std::size_t messages = 0;
+    for (std::size_t at = 0; (at = result.error.find("espalier: ", at)) != std::string::npos; ++at) ++messages;
+    EXPECT_EQ(messages, 1U) << result.error;
+  }
+  /// The same for what is refused before any work: there is nothing but the message.
+  static void expect_refused_at_once(const CommandResult& result, const std::string& message, int code = 1) {
+    expect_refused(result, message, code);
+    EXPECT_THAT(result.error, StartsWith("espalier: "));
+    EXPECT_EQ(std::count(result.error.begin(), result.error.end(), '\n'), 1) << result.error;
+    EXPECT_THAT(result.out, Not(HasSubstr("accuracy")));
+    EXPECT_THAT(result.out, Not(HasSubstr("weights")));
+  }
+
+ private:
+  fs::path folder_ = fs::temp_directory_path() / ("espalier-cli-" + std::to_string(::getpid()));
+};
+
+// --- what it is for --------------------------------------------------------------------------------------------------
+
+TEST_F(Command, TrainsAndEvaluatesToTheLastDigit) {
+  const CommandResult trained = train({"--out", path("run"), "--summary", path("run/train.json")});
+  ASSERT_EQ(trained.code, 0) << trained.error;
+  EXPECT_THAT(files_in("run"), UnorderedElementsAre("listops.safetensors", "train.json"));
+  const nlohmann::json summary = json_of("run/train.json");
+  EXPECT_EQ(summary["task"], "listops");
+  EXPECT_EQ(summary["train_instances"], 60);
+  EXPECT_EQ(summary["held_out"]["instances"], 40);
+  EXPECT_EQ(summary["epochs"].size(), 1U);
+  EXPECT_EQ(summary["threads"], 2);
+  for (const char* const threads : {"1", "3"}) {
+    const CommandResult evaluated = run({"eval", "--weights", path("run/listops.safetensors"), "--summary",
+                                         path("run/eval.json"), "--threads", threads});
+    ASSERT_EQ(evaluated.code, 0) << evaluated.error;
+    const nlohmann::json again = json_of("run/eval.json");
+    EXPECT_EQ(again["held_out"], summary["held_out"]);
+    EXPECT_EQ(again["held_out"].dump(), summary["held_out"].dump());
+    EXPECT_EQ(again["majority_baseline"], summary["majority_baseline"]);
+    const std::string line = trained.out.substr(trained.out.find("\nheld out: "));
+    EXPECT_THAT(evaluated.out, HasSubstr(line.substr(0, line.find('\n', 1))));
+  }
+}
+
+TEST_F(Command, SameSeedAndThreadsGiveTheSameWeights) {
+  ASSERT_EQ(train({"--out", path("a"), "--seed", "5"}).code, 0);
+  ASSERT_EQ(train({"--out", path("b"), "--seed", "5"}).code, 0);
+  ASSERT_EQ(train({"--out", path("c"), "--seed", "6"}).code, 0);
+  const std::string weights = content_of(path("a/listops.safetensors"));
+  EXPECT_TRUE(weights == content_of(path("b/listops.safetensors")));
+  EXPECT_FALSE(weights == content_of(path("c/listops.safetensors")));
+}
+
+TEST_F(Command, ReadsTheDataItWrote) {
+  const CommandResult first =
+      train({"--out", path("a"), "--write-data", path("data"), "--summary", path("a/summary.json")});
+  ASSERT_EQ(first.code, 0) << first.error;
+  EXPECT_THAT(files_in("data"), UnorderedElementsAre("train.tsv", "held_out.tsv"));
+  const CommandResult second = train({"--out", path("b"), "--train-data", path("data/train.tsv"), "--held-out-data",
+                                      path("data/held_out.tsv"), "--summary", path("b/summary.json")});
+  ASSERT_EQ(second.code, 0) << second.error;
+  const nlohmann::json generated = json_of("a/summary.json");
+  const nlohmann::json read = json_of("b/summary.json");
+  EXPECT_EQ(generated["data"], "generated");
+  EXPECT_EQ(read["data"], "read");
+  EXPECT_EQ(read["held_out"], generated["held_out"]);
+  EXPECT_EQ(read["depth_histogram"], generated["depth_histogram"]);
+
+  // Weights from a file's data do not say which expressions were held out; with those, the figures are the same.
+  expect_refused_at_once(run({"eval", "--weights", path("b/listops.safetensors")}),
+                         path("b/listops.safetensors") + " does not say how to make its held-out expressions again", 2);
+  const CommandResult evaluated = run({"eval", "--weights", path("b/listops.safetensors"), "--data",
+                                       path("data/held_out.tsv"), "--summary", path("b/eval.json")});
+  ASSERT_EQ(evaluated.code, 0) << evaluated.error;
+  EXPECT_EQ(json_of("b/eval.json")["held_out"], read["held_out"]);
+}
+
+TEST_F(Command, WritesPlainProgressLinesWhereThereIsNoTerminal) {
+  const CommandResult result = train({"--out", path("run"), "--epochs", "2"});
+  EXPECT_THAT(result.error, Not(HasSubstr("\r")));
+  EXPECT_THAT(result.error, StartsWith("epoch 1/2: 60 of 60 (100%)"));
+  EXPECT_THAT(result.error, HasSubstr("\nepoch 2/2: 60 of 60 (100%)"));
+  EXPECT_THAT(result.out, HasSubstr("always answering the most common digit: "));
+  EXPECT_THAT(result.out, HasSubstr("depth"));
+}
+
+TEST_F(Command, HelpAndVersionAreNoMistakes) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"},
+                                                    {"train", "--help"},
+                                                    {"train", "listops", "--help"},
+                                                    {"eval", "--help"},
+                                                    {"--version"}}) {
+    const CommandResult result = run(arguments);
+    EXPECT_EQ(result.code, 0) << arguments[0];
+    EXPECT_THAT(result.out, Not(IsEmpty()));
+    EXPECT_THAT(result.error, IsEmpty());
+  }
+  EXPECT_THAT(run({"ops"}).out, HasSubstr("| `tanh` |"));
+}
+
+// --- the command line ------------------------------------------------------------------------------------------------
+
+TEST_F(Command, RefusesWhatItDoesNotKnow) {
+  expect_refused_at_once(run({"train", "listops", "--nope"}),
+                         "The following argument was not expected: --nope (see espalier train listops --help)", 2);
+  expect_refused_at_once(run({"dance"}), "", 2);
+  expect_refused_at_once(run({}), "A subcommand is required (see espalier --help)", 2);
+  expect_refused_at_once(run({"train"}), "A subcommand is required (see espalier train --help)", 2);
+  expect_refused_at_once(run({"eval"}), "--weights is required (see espalier eval --help)", 2);
+  expect_refused_at_once(run({"train", "listops", "--epochs"}), "--epochs", 2);
+  expect_refused_at_once(run({"train", "listops", "--epochs", "many"}), "", 2);
+  expect_refused_at_once(run({"train", "listops", "--epochs", "0"}), "--epochs", 2);
+  expect_refused_at_once(run({"train", "listops", "--hidden", "-4"}), "--hidden", 2);
+  expect_refused_at_once(run({"train", "listops", "--threads", "4096"}), "--threads", 2);
+  expect_refused_at_once(run({"train", "listops", "--train-data", "x"}), "--train-data requires --held-out-data", 2);
+}
+
+TEST_F(Command, RefusesAThreadCountThatIsNoNumber) {
+  for (const char* const threads : {"many", "0", "-1", "1025", "2x"})
+    expect_refused_at_once(train({"--out", path("run")}, {.threads = threads}), "ESPALIER_THREADS", 2);
+  EXPECT_FALSE(fs::exists(path("run")));
+}
+
+TEST_F(Command, RefusesMoreExpressionsThanThereAre) {
+  const CommandResult result = run({"train", "listops", "--max-tokens", "1", "--train", "20", "--out", path("run")});
+  expect_refused(result, "", 2);
+  EXPECT_FALSE(fs::exists(path("run/listops.safetensors")));
+}
+
+// --- files it reads --------------------------------------------------------------------------------------------------
+
+TEST_F(Command, RefusesWeightsThatItCannotUse) {
+  ASSERT_EQ(train({"--out", path("run")}).code, 0);
+  const std::string whole = content_of(path("run/listops.safetensors"));
+  const auto eval = [&](const std::string& weights) {
+    return run({"eval", "--weights", weights, "--summary", path("summary.json")});
+  };
+  expect_refused_at_once(eval(path("none")), "cannot read \"" + path("none") + "\": No such file or directory");
+  expect_refused_at_once(eval(path("run")), "");  // a folder
+
+  for (const std::size_t size : {std::size_t{0}, std::size_t{5}, std::size_t{100}, whole.size() / 2, whole.size() - 1})
+    expect_refused_at_once(eval(write("damaged", whole.substr(0, size))), path("damaged") + ":");
+  expect_refused_at_once(eval(write("damaged", whole + "x")), path("damaged") + ":");
+  std::string flipped = whole;
+  flipped[7] = '\x7f';  // a header of 2^63 bytes
+  expect_refused_at_once(eval(write("damaged", flipped)), path("damaged") + ":");
+  flipped = whole;
+  flipped[8] = '[';
+  expect_refused_at_once(eval(write("damaged", flipped)), path("damaged") + ":");
+  expect_refused_at_once(eval(write("damaged", "words, not weights, and more of them")), path("damaged") + ":");
+  EXPECT_FALSE(fs::exists(path("summary.json")));
+}
+
+TEST_F(Command, RefusesWeightsWhoseSizesAreNotThoseOfTheTensors) {
+  ASSERT_EQ(train({"--out", path("run")}).code, 0);
+  std::string whole = content_of(path("run/listops.safetensors"));
+  const std::size_t at = whole.find("\"hidden\":\"12\"");
+  ASSERT_NE(at, std::string::npos);
+  whole.replace(at, 13, "\"hidden\":\"99\"");
+  expect_refused_at_once(run({"eval", "--weights", write("damaged", whole)}), path("damaged") + ":");
+}
+
+TEST_F(Command, NamesTheLineAndColumnOfBrokenData) {
+  ASSERT_EQ(train({"--out", path("run"), "--write-data", path("data")}).code, 0);
+  const std::string good = content_of(path("data/train.tsv"));
+  const auto lines = static_cast<std::size_t>(std::count(good.begin(), good.end(), '\n'));
+  const std::string place = path("broken.tsv") + ":" + std::to_string(lines + 1) + ":";
+  fs::remove(path("run/listops.safetensors"));
+  for (const char* const line : {"12\t3\n", "x\n", "3\n", "\xff\xfe\n", "3\t( 3\n", "4\t3\n"}) {
+    write("broken.tsv", good + line);
+    const CommandResult result =
+        train({"--out", path("run"), "--train-data", path("broken.tsv"), "--held-out-data", path("data/held_out.tsv")});
+    expect_refused_at_once(result, place);
+    EXPECT_THAT(result.error, HasSubstr(": expected "));
+    EXPECT_THAT(result.error, ::testing::ContainsRegex("broken.tsv:[0-9]+:[0-9]+: "));
+  }
+  EXPECT_THAT(files_in("run"), IsEmpty());
+  expect_refused_at_once(
+      train({"--out", path("run"), "--train-data", write("empty", ""), "--held-out-data", path("data/held_out.tsv")}),
+      path("empty"));
+  expect_refused_at_once(
+      train({"--out", path("run"), "--train-data", path("none"), "--held-out-data", path("data/held_out.tsv")}),
+      "cannot read \"" + path("none") + "\": No such file or directory");
+}
+
+// --- files it writes -------------------------------------------------------------------------------------------------
+
+TEST_F(Command, RefusesAnOutputFolderThatCannotBe) {
+  write("file", "mine");
+  expect_refused_at_once(train({"--out", path("file")}),
+                         "cannot make folder \"" + path("file") + "\": Not a directory");
+  expect_refused_at_once(train({"--out", path("file/below")}),
+                         "cannot make folder \"" + path("file/below") + "\": Not a directory");
+  expect_refused_at_once(train({"--out", path("run"), "--summary", path("file/summary.json")}),
+                         "cannot make folder \"" + path("file") + "\": Not a directory");
+  expect_refused_at_once(train({"--out", path("run"), "--summary", path("run")}),
+                         "cannot write \"" + path("run") + "\": Is a directory");
+  expect_refused_at_once(train({"--out", path("run"), "--write-data", path("file")}),
+                         "cannot make folder \"" + path("file") + "\": Not a directory");
+  EXPECT_EQ(content_of(path("file")), "mine");
+  EXPECT_THAT(files_in("run"), IsEmpty());
+}
+
+TEST_F(Command, RefusesAReadOnlyOutputFolder) {
+  fs::create_directories(path("locked"));
+  fs::permissions(path("locked"),
+                  fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
+  const CommandOptions unprivileged{.unprivileged = true};
+  if (run({"--version"}, unprivileged).code != 0) GTEST_SKIP() << "the command cannot be run as another user here";
+  const CommandResult result = train({"--out", path("locked")}, unprivileged);
+  expect_refused_at_once(result, "cannot write into folder \"" + path("locked") + "\": Permission denied");
+  EXPECT_THAT(files_in("locked"), IsEmpty());
+}
+
+TEST_F(Command, AFullDiskLeavesNoHalfWrittenFile) {
+  // Weights of 14 kB do not fit; that folders can be written into shows before.
+  const CommandResult result =
+      train({"--out", path("run"), "--summary", path("run/summary.json")}, {.largest_file = 8192});
+  expect_refused(result, "cannot write \"" + path("run/listops.safetensors") + "\": File too large");
+  EXPECT_THAT(files_in("run"), IsEmpty());
+  EXPECT_THAT(result.out, Not(HasSubstr("weights: ")));
+  EXPECT_THAT(result.out, Not(HasSubstr("summary: ")));
+}
+
+TEST_F(Command, AFullDiskKeepsTheWeightsOfBefore) {
+  ASSERT_EQ(train({"--out", path("run")}).code, 0);
+  const std::string before = content_of(path("run/listops.safetensors"));
+  EXPECT_EQ(train({"--out", path("run"), "--seed", "9"}, {.largest_file = 8192}).code, 1);
+  EXPECT_THAT(files_in("run"), ElementsAre("listops.safetensors"));
+  EXPECT_TRUE(before == content_of(path("run/listops.safetensors")));
+}
+
+TEST_F(Command, ADiskThatIsFullFromTheStartIsToldBeforeAnyWork) {
+  expect_refused_at_once(train({"--out", path("run")}, {.largest_file = 1000}),
+                         "cannot write into folder \"" + path("run") + "\": File too large");
+  EXPECT_THAT(files_in("run"), IsEmpty());
+}
+
+TEST_F(Command, ASummaryThatDoesNotFitIsTold) {
+  const CommandResult trained = train({"--out", path("run"), "--summary", "/dev/full"});
+  expect_refused(trained, "cannot write \"/dev/full\": No space left on device");
+  EXPECT_THAT(trained.out, Not(HasSubstr("summary: ")));
+  expect_refused(run({"eval", "--weights", path("run/listops.safetensors"), "--summary", "/dev/full"}),
+                 "cannot write \"/dev/full\": No space left on device");
+}
+
+TEST_F(Command, TellsThatItsOutputWasLost) {
+  const CommandOptions full{.out_path = "/dev/full"};
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"ops"}, {"--help"}, {"--version"}, {"train", "listops", "--help"}})
+    expect_refused_at_once(run(arguments, full), "cannot write to standard output");
+  expect_refused(train({"--out", path("run")}, full), "cannot write to standard output");
+}
+
+}  // namespace
+}  // namespace espalier
