@@ -22,12 +22,6 @@ constexpr std::uint32_t kSharedInput = 0x80000000U;
                   what, name, index_of(node), at));
 }
 
-/// The name of an operand as its op declares it; those of an op with any number of inputs are counted.
-std::string operand_name(const OpInfo& info, std::size_t position) {
-  if (info.takes_any_number()) return fmt::format("{}[{}]", info.inputs[0].name, position);
-  return std::string(info.inputs[position].name);
-}
-
 }  // namespace
 
 Graph::Graph(const GraphOptions& options)
@@ -124,7 +118,7 @@ const Parameter* Graph::parameter_of(NodeId node) const {
 }
 
 void Graph::refuse_operand(const OpInfo& info, std::size_t position, const Expr& expr, SourceLine where) const {
-  const std::string name = operand_name(info, position);
+  const std::string name = info.operand_name(position);
   if (expr.slot() == nullptr)
     throw UsageError(
         fmt::format("{}: {} is an Expr that no operation made\n  at {}", info.name, name, where.to_string()));
@@ -186,7 +180,7 @@ SignatureId Graph::new_signature(const OpInfo& info, const void* attrs, std::spa
     dtype = type(operands[0]).dtype;
     for (std::size_t i = 1; i < operands.size(); ++i)
       if (type(operands[i]).dtype != dtype)
-        in.refuse(fmt::format("{} is {} and {} is {}", operand_name(info, 0), name_of(dtype), operand_name(info, i),
+        in.refuse(fmt::format("{} is {} and {} is {}", info.operand_name(0), name_of(dtype), info.operand_name(i),
                               name_of(type(operands[i]).dtype)));
   }
   Signature signature;
@@ -321,62 +315,6 @@ void Graph::roll_back(const Mark& to) {
   size_ = to.size;  // the fields of what is rolled back stay as unused bytes
 }
 
-// --- texts -----------------------------------------------------------------------------------------------------------
-
-std::string Graph::located(const OpInfo& info, const std::string& sentence, std::span<const NodeId> operands,
-                           SourceLine where) const {
-  constexpr std::size_t kShown = 4;
-  std::size_t name_width = 0;
-  std::size_t type_width = 0;
-  const std::size_t shown = std::min(operands.size(), kShown);
-  for (std::size_t i = 0; i < shown; ++i) {
-    name_width = std::max(name_width, operand_name(info, i).size() + 1);
-    type_width = std::max(type_width, type(operands[i]).to_string().size());
-  }
-  std::string text = sentence;
-  for (std::size_t i = 0; i < shown; ++i) {
-    const NodeId node = operands[i];
-    text += fmt::format("\n  {:{}} {:{}}  {}", operand_name(info, i) + ":", name_width, type(node).to_string(),
-                        type_width, describe(node));
-    if (parameter_of(node) == nullptr) text += "  " + source(node).to_string();
-  }
-  if (operands.size() > shown) text += fmt::format("\n  and {} more", operands.size() - shown);
-  text += fmt::format("\n  at {}", where.to_string());
-  if (instances_ > 0) text += fmt::format(", in instance {}", instances_ - 1);
-  return text;
-}
-
-std::string Graph::describe(NodeId node) const {
-  if (const Parameter* parameter = parameter_of(node)) return fmt::format("parameter \"{}\"", parameter->name());
-  constexpr std::size_t kShown = 6;
-  std::string text = fmt::format("node {} = {}(", index_of(node), signature(node).info->name);
-  const std::span<const NodeId> in = inputs(node);
-  for (std::size_t i = 0; i < std::min(in.size(), kShown); ++i) {
-    const Parameter* parameter = parameter_of(in[i]);
-    text += fmt::format(
-        "{}{}", i == 0 ? "" : ", ",
-        parameter != nullptr ? fmt::format("\"{}\"", parameter->name()) : fmt::format("node {}", index_of(in[i])));
-  }
-  if (in.size() > kShown) text += fmt::format(", and {} more", in.size() - kShown);
-  return text + ")";
-}
-
-std::string Graph::explain() const {
-  std::string text =
-      fmt::format("graph of {} nodes, {} signatures, {} instances\n", size(), signatures_.size(), instances_);
-  for (std::int32_t i = 0; i < size(); ++i) {
-    const NodeId node{i};
-    text += fmt::format("  {:<52} {}", describe(node), type(node).to_string());
-    if (instance(node) == kJoint)
-      text += "  joint";
-    else if (instance(node) != kNoInstance)
-      text += fmt::format("  instance {}", index_of(instance(node)));
-    if (parameter_of(node) == nullptr) text += "  " + source(node).to_string();
-    text += '\n';
-  }
-  return text;
-}
-
 // --- Expr ------------------------------------------------------------------------------------------------------------
 
 Graph& find_graph(const OpInfo& info, std::span<const Operand> operands) {
@@ -387,8 +325,8 @@ Graph& find_graph(const OpInfo& info, std::span<const Operand> operands) {
       return *expr.slot()->graph.load(std::memory_order_acquire);
     const std::string at = "\n  at " + operands[i].where().to_string();
     if (expr.slot() == nullptr)
-      throw UsageError(fmt::format("{}: {} is an Expr that no operation made{}", info.name, operand_name(info, i), at));
-    refuse_stale(info.name, operand_name(info, i), expr.node(), at);
+      throw UsageError(fmt::format("{}: {} is an Expr that no operation made{}", info.name, info.operand_name(i), at));
+    refuse_stale(info.name, info.operand_name(i), expr.node(), at);
   }
   throw UsageError(fmt::format("{}: no operand belongs to a graph; pass parameters as graph.parameter(p){}", info.name,
                                operands.empty() ? "" : "\n  at " + operands[0].where().to_string()));

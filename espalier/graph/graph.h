@@ -118,7 +118,8 @@ class ESPALIER_EXPORT Graph {
   SignatureId signature_id(NodeId node) const { return signature_[at(node)]; }
   const SignatureTable& signatures() const { return signatures_; }
   const Type& type(TypeId id) const { return types_[id]; }
-  const Type& type(NodeId node) const { return types_[type_[at(node)]]; }
+  const Type& type(NodeId node) const { return types_[type_id(node)]; }
+  TypeId type_id(NodeId node) const { return type_[at(node)]; }
   std::span<const NodeId> inputs(NodeId node) const {
     return {inputs_.data() + input_begin_[at(node)], inputs_.data() + input_begin_[at(node) + 1]};
   }

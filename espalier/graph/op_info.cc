@@ -58,6 +58,11 @@ bool OpInfo::keeps_input(std::size_t declared) const {
   return keep.inputs || std::find(keep.only.begin(), keep.only.end(), inputs[declared].name) != keep.only.end();
 }
 
+std::string OpInfo::operand_name(std::size_t position) const {
+  if (takes_any_number()) return fmt::format("{}[{}]", inputs[0].name, position);
+  return std::string(inputs[position].name);
+}
+
 void OpInfo::prepare() {
   ragged_ = inputs.size() == 1 && inputs[0].role == Role::kRagged;
   never_shared_ = per_instance || inputs.empty();

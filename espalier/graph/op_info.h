@@ -127,6 +127,8 @@ struct OpInfo {
   /// Belongs to an instance whatever its inputs: leaves, and what says so.
   bool never_shared() const { return never_shared_; }
   bool keeps_input(std::size_t declared) const;
+  /// The name of an operand as the op declares it; those of an op with any number of inputs are counted: "x[3]".
+  std::string operand_name(std::size_t position) const;
 
   /// Called by the registry: what recording asks for with every node.
   void prepare();

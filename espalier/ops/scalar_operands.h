@@ -6,6 +6,21 @@
 
 namespace espalier::ops {
 
+/// Records `op` on operands of different types: one of rank 0 is broadcast to the other's shape, anything else refused.
+inline Expr record_stretched(const OpInfo& info, const void* attrs, const void* fields, Graph& graph,
+                             std::array<Operand, 2> operands) {
+  if (graph.holds(operands[0]) && graph.holds(operands[1]) && operands[0].dtype() == operands[1].dtype()) {
+    const Shape shapes[] = {operands[0].shape(), operands[1].shape()};
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (shapes[i].rank() != 0 || shapes[1 - i].rank() == 0) continue;
+      Operand& scalar = operands[i];
+      if (scalar.parameter() != nullptr) scalar = scalar.at(graph.parameter(*scalar.parameter()));
+      scalar = scalar.at(broadcast(scalar, shapes[1 - i]));
+    }
+  }
+  return graph.record(info, attrs, fields, operands);
+}
+
 template <class Op>
 Expr record_broadcasting(const Operand& a, const Operand& b) {
   const OpInfo& info = info_of<Op>();
@@ -13,20 +28,9 @@ Expr record_broadcasting(const Operand& a, const Operand& b) {
   Graph& graph = graph_of(info, operands);
   const typename Op::Attrs attrs{};
   const typename Op::Fields fields{};
-  if (!graph.holds(a) || !graph.holds(b)) return graph.record(info, &attrs, &fields, operands);  // refuses
-  const auto rank_of = [&](const Operand& operand) {
-    return operand.parameter() != nullptr ? operand.parameter()->shape().rank()
-                                          : graph.type(operand.expr().node()).shape.rank();
-  };
-  const std::int32_t rank_a = rank_of(a);
-  const std::int32_t rank_b = rank_of(b);
-  if ((rank_a == 0) == (rank_b == 0)) return graph.record(info, &attrs, &fields, operands);
-  const auto stretched = [&](const Operand& scalar, const Operand& other) {
-    const Operand on_graph = scalar.parameter() == nullptr ? scalar : scalar.at(graph.parameter(*scalar.parameter()));
-    return scalar.at(broadcast(on_graph, other.shape()));
-  };
-  const std::array same{rank_a == 0 ? stretched(a, b) : a, rank_b == 0 ? stretched(b, a) : b};
-  return graph.record(info, &attrs, &fields, same);
+  if (graph.owns(a.expr()) && graph.owns(b.expr()) && graph.type_id(a.expr().node()) == graph.type_id(b.expr().node()))
+    return graph.record(info, &attrs, &fields, operands);
+  return record_stretched(info, &attrs, &fields, graph, operands);
 }
 
 }  // namespace espalier::ops
