@@ -29,17 +29,11 @@ class Arena {
     return reinterpret_cast<T*>(allocate(static_cast<std::size_t>(count) * sizeof(T)));
   }
 
-  /// Forgets everything; the largest chunk is kept for what comes next.
+  /// Forgets everything; the memory is kept for what comes next.
   void clear() {
-    if (chunks_.size() > 1) {
-      std::swap(chunks_.front(),
-                *std::max_element(chunks_.begin(), chunks_.end(), [](auto& a, auto& b) { return a.size < b.size; }));
-      chunks_.resize(1);
-    }
     used_ = 0;
-    if (chunks_.empty()) return;
-    next_ = chunks_[0].data.get();
-    left_ = chunks_[0].size;
+    current_ = 0;
+    if (!chunks_.empty()) enter(chunks_[0]);
   }
 
   std::size_t bytes_used() const { return used_; }
@@ -57,17 +51,26 @@ class Arena {
     std::size_t size = 0;
   };
 
+  void enter(const Chunk& chunk) {
+    next_ = chunk.data.get();
+    left_ = chunk.size;
+  }
+
+  /// Goes on to the next chunk that is large enough, or to a new one.
   void grow(std::size_t at_least) {
+    while (current_ + 1 < chunks_.size())
+      if (chunks_[++current_].size >= at_least) return enter(chunks_[current_]);
     const std::size_t doubled = chunks_.empty() ? kFirstChunk : std::min(chunks_.back().size * 2, kLargestChunk);
     Chunk chunk;
     chunk.size = std::max(at_least, doubled);
     chunk.data.reset(static_cast<std::byte*>(::operator new[](chunk.size, std::align_val_t{kAlignment})));
-    next_ = chunk.data.get();
-    left_ = chunk.size;
+    enter(chunk);
+    current_ = chunks_.size();
     chunks_.push_back(std::move(chunk));
   }
 
   std::vector<Chunk> chunks_;
+  std::size_t current_ = 0;
   std::byte* next_ = nullptr;
   std::size_t left_ = 0;
   std::size_t used_ = 0;

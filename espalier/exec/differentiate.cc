@@ -23,6 +23,7 @@ class Pass {
       : graph_(graph), options_(options), values_(Values::of(graph)), call_(graph, values_) {}
 
   void run(NodeId loss) {
+    values_.gradient_memory.clear();
     const std::vector<NodeId> nodes = ancestors(graph_, {&loss, 1}, values_.marks, [](NodeId) { return true; });
     find_needed(nodes);
     gradient_.assign(static_cast<std::size_t>(graph_.size()), nullptr);
@@ -82,7 +83,7 @@ class Pass {
       gradient_[at(node)] = dense.data;
       return dense.store;
     }
-    gradient_[at(node)] = memory_.allocate(bytes(node));
+    gradient_[at(node)] = values_.gradient_memory.allocate(bytes(node));
     return true;
   }
 
@@ -251,7 +252,6 @@ class Pass {
   Values& values_;
   NodeCall call_;
   NodeId current_{};
-  Arena memory_;
   std::vector<std::byte*> gradient_;
   std::vector<std::uint8_t> needed_;  // kLeads, kWanted
   std::vector<std::byte*> targets_;   // of the node at hand, one an operand

@@ -84,6 +84,14 @@ Values& Values::of(Graph& graph) {
   return values;
 }
 
+void Values::clear() {
+  value.clear();
+  saved.clear();
+  parameters.clear();
+  memory.clear();
+  wanted.clear();
+}
+
 void compute(Graph& graph, std::span<const NodeId> nodes) {
   const FlushDenormals flush;
   Values& values = Values::of(graph);

@@ -26,8 +26,11 @@ struct Values : GraphRuntime {
   std::vector<float*> saved;            // what its forward left for backward
   std::vector<NodeId> parameters;       // the nodes of those that values were computed from
   Arena memory;
+  Arena gradient_memory;  // of the backward pass under way
   Marks marks;
   std::vector<Wanted> wanted;  // of the last backward pass
+
+  void clear() override;
 
   /// Those of `graph`, made when first asked for, with room for all its nodes.
   static Values& of(Graph& graph);

@@ -34,7 +34,7 @@ Graph::~Graph() { GraphSlot::release(slot_); }
 
 void Graph::clear() {
   generation_ = slot_->generation.fetch_add(1, std::memory_order_acq_rel) + 1;
-  runtime_.reset();
+  if (runtime_ != nullptr) runtime_->clear();
   signatures_.clear();
   parameters_.clear();
   size_ = 0;

@@ -50,9 +50,11 @@ struct GraphOptions {
   Execution execution = Execution::kKernels;
 };
 
-/// What an executor keeps with a graph; it is destroyed with the graph's records.
+/// What an executor keeps with a graph.
 struct GraphRuntime {
   virtual ~GraphRuntime() = default;
+  /// The graph's records are gone: forget all that belongs to them, and keep the memory for what comes next.
+  virtual void clear() = 0;
 };
 
 class ESPALIER_EXPORT Graph {

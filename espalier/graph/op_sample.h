@@ -48,10 +48,14 @@ using Samples = std::vector<OpSample>;
 using Refusals = std::vector<OpRefusal>;
 
 template <class T>
-std::vector<std::byte> bytes_of(const T& value) {
-  std::vector<std::byte> bytes(std::is_empty_v<T> ? 0 : sizeof(T));
-  std::memcpy(bytes.data(), &value, bytes.size());
-  return bytes;
+std::vector<std::byte> bytes_of([[maybe_unused]] const T& value) {
+  if constexpr (std::is_empty_v<T>) {
+    return {};
+  } else {
+    std::vector<std::byte> bytes(sizeof(T));
+    std::memcpy(bytes.data(), &value, sizeof(T));
+    return bytes;
+  }
 }
 
 /// Op{inputs} gives `expected`, computed by hand.

@@ -81,7 +81,7 @@ struct ListOpsTraining {
   std::int32_t batch = 32;
   double learning_rate = 4e-3;
   double clip_norm = 5;
-  std::int32_t epochs = 1;
+  std::int32_t epochs = 2;
   std::uint64_t seed = 1;
 };
 
