@@ -1,6 +1,6 @@
 /// Espalier: neural networks over trees, graphs and sequences of any shape, written for one input and run batched.
 ///
-/// This header gives all of it. The order to read the parts in: graph/graph.h, ops/ (docs/ops.md has the table),
+/// This header gives all of it. The order to read the parts in: graph/graph.h, ops/ (`espalier ops` prints the table),
 /// nn/model.h, optim/optimizer.h.
 #pragma once
 

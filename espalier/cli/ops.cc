@@ -35,7 +35,7 @@ std::string inputs_of(const OpInfo& info) {
   return text;
 }
 
-/// The reference page, as docs/ops.md holds it.
+/// The reference page.
 void print_page() {
   fmt::print(
       "# Ops\n\nMade by `espalier ops` from the ops themselves. A *shared* input is a parameter, or computed from "
