@@ -31,7 +31,7 @@ Schedule schedule_agenda(const Graph& graph) {
     ready.run(signature, added);
   }
   Schedule result = ready.take();
-  set_bound(result, own_counts(graph));
+  set_bound(result, paths_of(graph));
   return result;
 }
 

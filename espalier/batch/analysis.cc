@@ -21,13 +21,6 @@ std::vector<std::int32_t> depths(const Graph& graph) {
   return depth;
 }
 
-std::vector<std::int32_t> heights(const Graph& graph) {
-  std::vector<std::int32_t> height(at(graph.size()), 0);
-  for (std::int32_t v = graph.size() - 1; v >= 0; --v)
-    for (std::int32_t input : graph.inputs_of(v)) height[at(input)] = std::max(height[at(input)], height[at(v)] + 1);
-  return height;
-}
-
 Successors successors(const Graph& graph) {
   Successors result;
   result.begin.assign(at(graph.size()) + 1, 0);
@@ -40,51 +33,68 @@ Successors successors(const Graph& graph) {
   return result;
 }
 
-OwnCounts own_counts(const Graph& graph) {
-  const Components groups = signature_components(graph);
-  OwnCounts result;
-  result.own.assign(at(graph.size()), 1);
+namespace {
 
-  // Counters for the nodes of groups of several signatures; a path that leaves such a group never comes back.
+/// own() where every signature is a group by itself, or its group is too large: counted along direct uses.
+void count_direct(const Graph& graph, Paths& paths) {
+  for (std::int32_t v = graph.size() - 1; v >= 0; --v) {
+    const std::int32_t signature = graph.signature[at(v)];
+    const std::int32_t height = paths.height[at(v)] + 1;
+    const std::int32_t own = paths.own[at(v)] + 1;
+    for (std::int32_t input : graph.inputs_of(v)) {
+      paths.height[at(input)] = std::max(paths.height[at(input)], height);
+      if (graph.signature[at(input)] == signature) paths.own[at(input)] = std::max(paths.own[at(input)], own);
+    }
+  }
+}
+
+/// own() of the nodes in groups of several signatures: a counter for each of them and node. A path that leaves a group
+/// never comes back to it.
+void count_in_groups(const Graph& graph, const Components& groups, Paths& paths) {
   std::vector<std::int64_t> counters_at(at(graph.size()), -1);
-  std::int64_t counters_size = 0;
+  std::int64_t size = 0;
   for (std::int32_t v = 0; v < graph.size(); ++v) {
     const std::int32_t members = groups.size_of(graph.signature[at(v)]);
     if (members < 2) continue;
     if (members > kMostCounters) {
-      result.exact = false;
+      paths.exact = false;
       continue;
     }
-    counters_at[at(v)] = counters_size;
-    counters_size += members;
+    counters_at[at(v)] = size;
+    size += members;
   }
-  std::vector<std::int32_t> counters(static_cast<std::size_t>(counters_size), 0);
-
+  std::vector<std::int32_t> counters(static_cast<std::size_t>(size), 0);
   for (std::int32_t v = graph.size() - 1; v >= 0; --v) {
+    if (counters_at[at(v)] < 0) continue;
     const std::int32_t signature = graph.signature[at(v)];
-    const std::int32_t group = groups.component[at(signature)];
-    const std::int64_t mine = counters_at[at(v)];
-    std::int32_t* counts = mine < 0 ? nullptr : counters.data() + mine;
-    if (counts != nullptr) result.own[at(v)] = ++counts[groups.place[at(signature)]];
+    std::int32_t* mine = counters.data() + counters_at[at(v)];
+    paths.own[at(v)] = ++mine[groups.place[at(signature)]];
     for (std::int32_t input : graph.inputs_of(v)) {
-      const std::int32_t other = graph.signature[at(input)];
-      if (counts != nullptr) {
-        if (groups.component[at(other)] != group) continue;
-        std::int32_t* theirs = counters.data() + counters_at[at(input)];
-        for (std::int32_t k = 0; k < groups.size_of(signature); ++k) theirs[k] = std::max(theirs[k], counts[k]);
-      } else if (other == signature) {
-        result.own[at(input)] = std::max(result.own[at(input)], result.own[at(v)] + 1);
-      }
+      if (groups.component[at(graph.signature[at(input)])] != groups.component[at(signature)]) continue;
+      std::int32_t* theirs = counters.data() + counters_at[at(input)];
+      for (std::int32_t k = 0; k < groups.size_of(signature); ++k) theirs[k] = std::max(theirs[k], mine[k]);
     }
   }
+}
+
+}  // namespace
+
+Paths paths_of(const Graph& graph) {
+  Paths paths;
+  paths.height.assign(at(graph.size()), 0);
+  paths.own.assign(at(graph.size()), 1);
+  count_direct(graph, paths);
+  const Components groups = signature_components(graph);
+  if (std::any_of(groups.size.begin(), groups.size.end(), [](std::int32_t members) { return members > 1; }))
+    count_in_groups(graph, groups, paths);
 
   std::vector<std::int32_t> largest(at(graph.signatures), 0);
   for (std::int32_t v = 0; v < graph.size(); ++v) {
     std::int32_t& most = largest[at(graph.signature[at(v)])];
-    most = std::max(most, result.own[at(v)]);
+    most = std::max(most, paths.own[at(v)]);
   }
-  for (std::int32_t most : largest) result.bound += most;
-  return result;
+  for (std::int32_t most : largest) paths.bound += most;
+  return paths;
 }
 
 }  // namespace espalier::batch

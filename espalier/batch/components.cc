@@ -14,34 +14,63 @@ struct Edges {
   std::vector<std::int32_t> to;
 };
 
-Edges distinct_edges(const Graph& graph) {
-  // Neighbouring nodes repeat the same few edges: a small table of those seen last keeps most of them out of the sort.
-  constexpr std::size_t kRecent = 1024;
-  std::vector<std::uint64_t> recent(kRecent, ~std::uint64_t{0});
-  std::vector<std::uint64_t> pairs;
-  for (std::int32_t v = 0; v < graph.size(); ++v) {
-    const auto to = static_cast<std::uint64_t>(graph.signature[at(v)]);
-    for (std::int32_t input : graph.inputs_of(v)) {
-      const auto from = static_cast<std::uint64_t>(graph.signature[at(input)]);
-      if (from == to) continue;
-      const std::uint64_t pair = from << 32 | to;
-      std::uint64_t& seen = recent[(pair * 0x9E3779B97F4A7C15ULL) >> 54];
-      if (seen == pair) continue;
-      seen = pair;
-      pairs.push_back(pair);
-    }
-  }
-  std::sort(pairs.begin(), pairs.end());
-  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-
+Edges compressed(std::int32_t signatures, const std::vector<std::uint64_t>& sorted_pairs) {
   Edges edges;
-  edges.begin.assign(at(graph.signatures) + 1, 0);
-  for (std::uint64_t pair : pairs) {
+  edges.begin.assign(at(signatures) + 1, 0);
+  for (std::uint64_t pair : sorted_pairs) {
     ++edges.begin[(pair >> 32) + 1];
     edges.to.push_back(static_cast<std::int32_t>(pair & 0xFFFFFFFFU));
   }
   for (std::size_t s = 0; s + 1 < edges.begin.size(); ++s) edges.begin[s + 1] += edges.begin[s];
   return edges;
+}
+
+/// Calls f(from, to) for every use of a node of one signature by a node of another.
+template <class F>
+void for_each_use(const Graph& graph, const F& f) {
+  for (std::int32_t v = 0; v < graph.size(); ++v) {
+    const auto to = static_cast<std::uint64_t>(graph.signature[at(v)]);
+    for (std::int32_t input : graph.inputs_of(v)) {
+      const auto from = static_cast<std::uint64_t>(graph.signature[at(input)]);
+      if (from != to) f(from, to);
+    }
+  }
+}
+
+/// Few signatures, the usual case: a bit for each pair.
+std::vector<std::uint64_t> pairs_by_bits(const Graph& graph) {
+  const std::size_t words = (at(graph.signatures) + 63) / 64;
+  std::vector<std::uint64_t> bits(at(graph.signatures) * words, 0);
+  for_each_use(graph, [&](std::uint64_t from, std::uint64_t to) {
+    bits[from * words + to / 64] |= std::uint64_t{1} << (to % 64);
+  });
+  std::vector<std::uint64_t> pairs;
+  for (std::uint64_t from = 0; from < at(graph.signatures); ++from)
+    for (std::uint64_t to = 0; to < at(graph.signatures); ++to)
+      if ((bits[from * words + to / 64] >> (to % 64) & 1U) != 0) pairs.push_back(from << 32 | to);
+  return pairs;
+}
+
+/// Many signatures. Neighbouring nodes repeat the same few pairs: a small table of those seen last keeps most of them
+/// out of the sort.
+std::vector<std::uint64_t> pairs_by_sorting(const Graph& graph) {
+  std::vector<std::uint64_t> recent(1024, ~std::uint64_t{0});
+  std::vector<std::uint64_t> pairs;
+  for_each_use(graph, [&](std::uint64_t from, std::uint64_t to) {
+    const std::uint64_t pair = from << 32 | to;
+    std::uint64_t& seen = recent[(pair * 0x9E3779B97F4A7C15ULL) >> 54];
+    if (seen == pair) return;
+    seen = pair;
+    pairs.push_back(pair);
+  });
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  return pairs;
+}
+
+Edges distinct_edges(const Graph& graph) {
+  constexpr std::int32_t kFew = 256;
+  return compressed(graph.signatures, graph.signatures <= kFew ? pairs_by_bits(graph) : pairs_by_sorting(graph));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ Schedule schedule_depth(const Graph& graph) {
   for (std::size_t i = 1; i <= result.order.size(); ++i)
     if (i == result.order.size() || before(result.order[i - 1], result.order[i]))
       result.step_begin.push_back(static_cast<std::int32_t>(i));
-  set_bound(result, own_counts(graph));
+  set_bound(result, paths_of(graph));
   return result;
 }
 

@@ -38,16 +38,16 @@ struct Counts {
   std::vector<std::int32_t> ready;
   std::vector<std::int32_t> largest;  // own() left of each signature, 0 when it is done
 
-  Counts(const Graph& graph, const OwnCounts& own)
+  Counts(const Graph& graph, const Paths& paths)
       : begin(at(graph.signatures) + 1, 0), largest(at(graph.signatures), 0) {
     for (std::int32_t v = 0; v < graph.size(); ++v) {
       std::int32_t& most = largest[at(graph.signature[at(v)])];
-      most = std::max(most, own.own[at(v)]);
+      most = std::max(most, paths.own[at(v)]);
     }
     for (std::int32_t s = 0; s < graph.signatures; ++s) begin[at(s) + 1] = begin[at(s)] + largest[at(s)];
     left.assign(at(begin.back()), 0);
     ready.assign(at(begin.back()), 0);
-    for (std::int32_t v = 0; v < graph.size(); ++v) ++left[slot(graph.signature[at(v)], own.own[at(v)])];
+    for (std::int32_t v = 0; v < graph.size(); ++v) ++left[slot(graph.signature[at(v)], paths.own[at(v)])];
   }
   std::size_t slot(std::int32_t signature, std::int32_t own) const { return at(begin[at(signature)] + own - 1); }
   bool free(std::int32_t signature) const {
@@ -59,9 +59,8 @@ struct Counts {
 }  // namespace
 
 Schedule schedule_frontier(const Graph& graph) {
-  const OwnCounts own = own_counts(graph);
-  const std::vector<std::int32_t> height = heights(graph);
-  Counts counts(graph, own);
+  const Paths paths = paths_of(graph);
+  Counts counts(graph, paths);
   std::vector<Claim> claims(at(graph.signatures));  // of the ready nodes of each signature
   std::vector<std::int32_t> touched;                // signatures whose claim changed since the last choice
   std::vector<std::uint8_t> is_touched(at(graph.signatures), 0);
@@ -70,9 +69,9 @@ Schedule schedule_frontier(const Graph& graph) {
     const std::int32_t signature = graph.signature[at(node)];
     Claim& claim = claims[at(signature)];
     claim.lowest = claim.rows == 0 ? node : std::min(claim.lowest, node);
-    claim.height = std::max(claim.height, height[at(node)]);
+    claim.height = std::max(claim.height, paths.height[at(node)]);
     ++claim.rows;
-    ++counts.ready[counts.slot(signature, own.own[at(node)])];
+    ++counts.ready[counts.slot(signature, paths.own[at(node)])];
     if (is_touched[at(signature)] == 0) {
       is_touched[at(signature)] = 1;
       touched.push_back(signature);
@@ -107,7 +106,7 @@ Schedule schedule_frontier(const Graph& graph) {
       ++forced;
     }
     for (std::int32_t v : ready.of(signature)) {
-      const std::size_t slot = counts.slot(signature, own.own[at(v)]);
+      const std::size_t slot = counts.slot(signature, paths.own[at(v)]);
       --counts.left[slot];
       --counts.ready[slot];
     }
@@ -117,7 +116,7 @@ Schedule schedule_frontier(const Graph& graph) {
     ready.run(signature, added);
   }
   Schedule result = ready.take();
-  set_bound(result, own);
+  set_bound(result, paths);
   result.forced = forced;
   return result;
 }

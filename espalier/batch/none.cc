@@ -12,7 +12,7 @@ Schedule schedule_none(const Graph& graph) {
   result.step_begin.resize(static_cast<std::size_t>(graph.size()) + 1);
   std::iota(result.order.begin(), result.order.end(), 0);
   std::iota(result.step_begin.begin(), result.step_begin.end(), 0);
-  set_bound(result, own_counts(graph));
+  set_bound(result, paths_of(graph));
   return result;
 }
 

@@ -25,10 +25,10 @@ Schedule schedule(Strategy strategy, const Graph& graph) {
   throw InternalError("schedule: unknown strategy");
 }
 
-void set_bound(Schedule& schedule, const OwnCounts& own) {
-  schedule.bound = own.bound;
-  schedule.bound_is_exact = own.exact;
-  schedule.forced = schedule.steps() - own.bound;
+void set_bound(Schedule& schedule, const Paths& paths) {
+  schedule.bound = paths.bound;
+  schedule.bound_is_exact = paths.exact;
+  schedule.forced = schedule.steps() - paths.bound;
 }
 
 }  // namespace espalier::batch
