@@ -88,6 +88,7 @@ struct LayerNorm {
     return {gives<LayerNorm>(inputs, Tensor({2}, {-2, 3.5F}), {0}),
             gives<LayerNorm>(inputs, Tensor({2}, {-1.6F, 2.9F}), {2.25F}),  // sqrt(4 + 2.25) = 2.5
             works_on<LayerNorm>({{1}, {1}, {1}}),
+            works_on<LayerNorm>({{2}, {2}, {2}}),
             works_on<LayerNorm>({{9}, {9}, {9}}),
             works_on<LayerNorm>({{130}, {130}, {130}}),
             works_on<LayerNorm>({{5}, {5}, {5}}, {0.25F})};
