@@ -1,45 +1,81 @@
-/// What scheduling costs: nanoseconds a node, by strategy and size, on minibatches of trees with a cell and a head a
-/// node.
-#include <benchmark/benchmark.h>
+/// What scheduling costs: nanoseconds a node, by strategy, kind of graph and size, and how that grows with the size.
+/// Times are the thread's own, the least of several runs: other programs on the machine count as little as can be.
+#include <time.h>
 
-#include <ctime>
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <limits>
 #include <string>
 
 #include "espalier/base/random.h"
 #include "espalier/batch/schedule.h"
-#include "tests/batch/small_graph.h"
+#include "tests/batch/workloads.h"
 
 namespace espalier::batch {
 namespace {
 
-void trees(benchmark::State& state, Strategy strategy) {
-  Random random(1);
-  // A tree of 19 leaves has 37 nodes, and a head each.
-  const SmallGraph graph = random_treebank(random, static_cast<int>(state.range(0) / 74));
-  const Graph view = graph.view();
-  std::int64_t steps = 0;
-  std::int64_t bound = 0;
-  const std::clock_t start = std::clock();
-  for (auto _ : state) {
-    const Schedule made = schedule(strategy, view);
-    steps = made.steps();
-    bound = made.bound;
-  }
-  const double nanoseconds = 1e9 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-  state.SetLabel(std::to_string(nanoseconds / static_cast<double>(state.iterations() * graph.size())) + " ns a node, " +
-                 std::to_string(graph.size()) + " nodes, " + std::to_string(steps) + " steps, bound " +
-                 std::to_string(bound));
+struct Workload {
+  const char* name;
+  SmallGraph (*make)(Random&, int instances);
+  int nodes_each;  // nodes an instance has on average
+};
+constexpr std::array kWorkloads{
+    Workload{"trees by cells", random_treebank, 74},
+    Workload{"trees by ops", random_op_treebank, 580},
+    Workload{"word lattices", random_lattices, 112},
+};
+constexpr std::array kStrategies{Strategy::kDepth, Strategy::kAgenda, Strategy::kFrontier};
+constexpr std::array kSizes{1000, 10'000, 100'000, 1'000'000};
+
+double nanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
 }
 
-void depth(benchmark::State& state) { trees(state, Strategy::kDepth); }
-void agenda(benchmark::State& state) { trees(state, Strategy::kAgenda); }
-void frontier(benchmark::State& state) { trees(state, Strategy::kFrontier); }
+/// At least `size` nodes.
+SmallGraph make_graph(const Workload& workload, int size) {
+  for (int instances = size / workload.nodes_each + 1;; ++instances) {
+    Random random(1);
+    SmallGraph graph = workload.make(random, instances);
+    if (graph.size() >= size) return graph;
+  }
+}
 
-BENCHMARK(depth)->RangeMultiplier(10)->Range(1000, 1'000'000)->Unit(benchmark::kMillisecond);
-BENCHMARK(agenda)->RangeMultiplier(10)->Range(1000, 1'000'000)->Unit(benchmark::kMillisecond);
-BENCHMARK(frontier)->RangeMultiplier(10)->Range(1000, 1'000'000)->Unit(benchmark::kMillisecond);
+/// Schedules until a fifth of a second has passed, at least five times; gives the least time of one.
+double least_time(Strategy strategy, const Graph& graph, Schedule& made) {
+  const double start = nanoseconds();
+  double least = std::numeric_limits<double>::infinity();
+  for (int run = 0; run < 5 || nanoseconds() - start < 2e8; ++run) {
+    const double before = nanoseconds();
+    made = schedule(strategy, graph);
+    least = std::min(least, nanoseconds() - before);
+  }
+  return least;
+}
+
+void measure(const Workload& workload, Strategy strategy) {
+  double first = 0;
+  double last = 0;
+  for (int size : kSizes) {
+    const SmallGraph graph = make_graph(workload, size);
+    Schedule made;
+    last = least_time(strategy, graph.view(), made) / graph.size();
+    if (first == 0) first = last;
+    std::printf("%-14s  %-8s  %8d nodes  %6.1f ns a node  %5lld steps  bound %s%lld\n", workload.name,
+                std::string(name_of(strategy)).c_str(), graph.size(), last, static_cast<long long>(made.steps()),
+                made.bound_is_exact ? "" : ">= ", static_cast<long long>(made.bound));
+  }
+  std::printf("%-14s  %-8s  grows %.2f times from the smallest to the largest\n", workload.name,
+              std::string(name_of(strategy)).c_str(), last / first);
+}
 
 }  // namespace
 }  // namespace espalier::batch
 
-BENCHMARK_MAIN();
+int main() {
+  for (const auto& workload : espalier::batch::kWorkloads)
+    for (espalier::Strategy strategy : espalier::batch::kStrategies) espalier::batch::measure(workload, strategy);
+  return 0;
+}

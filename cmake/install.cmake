@@ -8,8 +8,22 @@ list(FILTER public_headers EXCLUDE REGEX "^espalier/cli/|-inl\\.h$")
 set(internal_headers
   espalier/data/listops_stack.h
   espalier/exec/ancestors.h
+  espalier/exec/backward.h
+  espalier/exec/collect.h
+  espalier/exec/deferred.h
+  espalier/exec/engine.h
+  espalier/exec/executor.h
+  espalier/exec/forward.h
+  espalier/exec/ledger.h
+  espalier/exec/memo.h
   espalier/exec/node_call.h
+  espalier/exec/node_table.h
+  espalier/exec/parameters.h
+  espalier/exec/plan_cache.h
   espalier/exec/reference.h
+  espalier/exec/run_memory.h
+  espalier/exec/step_view.h
+  espalier/exec/stopwatch.h
   espalier/graph/library_ops.h
   espalier/kernels/sizes.h
   espalier/kernels/vector_product.h

@@ -2,99 +2,157 @@
 
 #include <algorithm>
 
-#include "espalier/batch/components.h"
-
 namespace espalier::batch {
 namespace {
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
-/// The largest group of signatures that is counted exactly: a counter a signature of the group and node.
+/// The largest group of signatures that is counted exactly: a counter for each of them and open node.
 constexpr std::int32_t kMostCounters = 64;
 
 }  // namespace
 
-std::vector<std::int32_t> depths(const Graph& graph) {
-  std::vector<std::int32_t> depth(at(graph.size()), 0);
-  for (std::int32_t v = 0; v < graph.size(); ++v)
-    for (std::int32_t input : graph.inputs_of(v)) depth[at(v)] = std::max(depth[at(v)], depth[at(input)] + 1);
-  return depth;
+template <class AddPair>
+void Analysis::start_nodes(const Graph& graph, const AddPair& add_pair) {
+  const std::int32_t size = graph.size();
+  const std::int32_t* signatures = graph.signature.data();
+  const std::int32_t* begins = graph.input_begin.data();
+  std::int32_t* nodes_of = nodes_of_.data();
+  Node* nodes = nodes_.data();
+  std::int32_t* sources = sources_.data();
+  std::int32_t begin = size > 0 ? begins[0] : 0;
+  const std::int32_t* input = graph.inputs.data() + begin;
+  for (std::int32_t v = 0; v < size; ++v) {
+    const std::int32_t inputs = begins[v + 1] - begin;
+    const std::int32_t signature = signatures[v];
+    nodes[v] = {0, signature, inputs, Users::kNobody};
+    ++nodes_of[signature];
+    *sources = v;
+    sources += inputs == 0 ? 1 : 0;
+    for (const std::int32_t* end = input + inputs; input != end; ++input) add_pair(signatures[*input], signature);
+    begin += inputs;
+  }
+  sources_count_ = static_cast<std::size_t>(sources - sources_.data());
 }
 
-Successors successors(const Graph& graph) {
-  Successors result;
-  result.begin.assign(at(graph.size()) + 1, 0);
-  for (std::int32_t input : graph.inputs) ++result.begin[at(input) + 1];
-  for (std::int32_t v = 0; v < graph.size(); ++v) result.begin[at(v) + 1] += result.begin[at(v)];
-  result.list.resize(graph.inputs.size());
-  std::vector<std::int32_t> next(result.begin.begin(), result.begin.end() - 1);
-  for (std::int32_t v = 0; v < graph.size(); ++v)
-    for (std::int32_t input : graph.inputs_of(v)) result.list[at(next[at(input)]++)] = v;
-  return result;
+void Analysis::start_nodes(const Graph& graph) {
+  nodes_.room(at(graph.size()));
+  sources_.room(at(graph.size()) + 1);  // as start_nodes() may write one further
+  uses_.room(graph.inputs.size() + 1);  // as count() may
+  nodes_of_.assign(at(graph.signatures), 0);
+  pairs_.clear(graph.signatures);
+  if (pairs_.by_bits())
+    start_nodes(graph, pairs_.add_bit());
+  else
+    start_nodes(graph, pairs_.add_listed());
 }
 
-namespace {
+/// Whether there are groups of several signatures that can be counted.
+bool Analysis::find_groups(std::int32_t signatures) {
+  pairs_.compress();
+  components_.find(signatures, pairs_);
+  members_.resize(at(signatures));
+  largest_group_ = 0;
+  exact_ = true;
+  for (std::int32_t s = 0; s < signatures; ++s) {
+    const std::int32_t members = components_.size_of(s);
+    const bool counted = members > 1 && members <= kMostCounters;
+    members_[at(s)] = counted ? Member{components_.component(s), components_.place(s)} : Member{-1, 0};
+    if (counted) largest_group_ = std::max(largest_group_, members);
+    if (members > kMostCounters) exact_ = false;
+  }
+  return largest_group_ > 0;
+}
 
-/// own() where every signature is a group by itself, or its group is too large: counted along direct uses.
-void count_direct(const Graph& graph, Paths& paths) {
+void Analysis::start_levels(std::int32_t signatures) {
+  levels_.resize(at(signatures));
+  tops_.resize(at(signatures));
+  for (std::int32_t s = 0; s < signatures; ++s) {
+    levels_[at(s)] = {s, s, 0, 1};
+    tops_[at(s)] = s;
+  }
+}
+
+std::int32_t Analysis::add_level(std::int32_t below) {
+  const auto level = static_cast<std::int32_t>(levels_.size());
+  const std::int32_t signature = levels_[at(below)].signature;
+  levels_[at(below)].above = level;
+  levels_.push_back({signature, below, 0, 0});
+  tops_[at(signature)] = level;
+  return level;
+}
+
+/// Heights, users and levels, users first. Until a node is met, its level is the largest among the users of its
+/// signature, or in a group its block of counters and the number of signatures. A block has the largest level reached
+/// of each signature of the group, 0 for none. A path that leaves a group never comes back, so blocks are only handed
+/// on within it. False if there are more levels than a counter can hold.
+template <bool kGroups, class Counter>
+bool Analysis::count(const Graph& graph, Counters<Counter>& counters) {
+  start_levels(graph.signatures);
+  counters.clear(largest_group_);
+  const std::int32_t* signatures = graph.signature.data();
+  const std::int32_t* begins = graph.input_begin.data();
+  const std::int32_t* inputs = graph.inputs.data();
+  const Member* members = members_.data();
+  const std::int32_t first_block = graph.signatures;
+  Node* nodes = nodes_.data();
+  Use* uses = uses_.data();
+  std::int32_t uses_count = 0;
   for (std::int32_t v = graph.size() - 1; v >= 0; --v) {
-    const std::int32_t signature = graph.signature[at(v)];
-    const std::int32_t height = paths.height[at(v)] + 1;
-    const std::int32_t own = paths.own[at(v)] + 1;
-    for (std::int32_t input : graph.inputs_of(v)) {
-      paths.height[at(input)] = std::max(paths.height[at(input)], height);
-      if (graph.signature[at(input)] == signature) paths.own[at(input)] = std::max(paths.own[at(input)], own);
+    Node& node = nodes[v];
+    const std::int32_t signature = signatures[v];
+    const Member member = kGroups ? members[signature] : Member{-1, 0};
+    const bool grouped = kGroups && member.group >= 0;
+    std::int32_t block = -1;
+    std::int32_t below = node.level;
+    if (grouped) {
+      block = node.level >= first_block ? node.level - first_block : counters.add();
+      below = std::max(signature, static_cast<std::int32_t>(counters.counter(block, member.place)));
     }
+    std::int32_t level = levels_[at(below)].above;
+    if (level == 0) level = add_level(below);
+    ++levels_[at(level)].unready;
+    node.level = level;
+    if (grouped) {
+      if (level > counters.kLargest) return false;
+      counters.counter(block, member.place) = static_cast<Counter>(level);
+    }
+    const std::int32_t height = node.height + 1;
+    bool handed_on = false;
+    for (const std::int32_t *i = inputs + begins[v], *end = inputs + begins[v + 1]; i != end; ++i) {
+      Node& input = nodes[*i];
+      // Written without branches where they would be as random as the graph.
+      input.height = std::max(input.height, height);
+      const bool used = input.users != Users::kNobody;
+      uses[uses_count] = {v, input.users};
+      input.users = Users{used ? kNobody - 1 - uses_count : v};
+      uses_count += used ? 1 : 0;
+      const std::int32_t input_signature = signatures[*i];
+      if (!grouped) {
+        input.level = std::max(input.level, input_signature == signature ? level : 0);
+      } else if (members[input_signature].group == member.group) {
+        if (input.level >= first_block) {
+          counters.raise(input.level - first_block, block);
+        } else {
+          input.level = first_block + (handed_on ? counters.add_copy(block) : block);
+          handed_on = true;
+        }
+      }
+    }
+    if (grouped && !handed_on) counters.remove(block);
   }
+  return true;
 }
 
-/// own() of the nodes in groups of several signatures: a counter for each of them and node. A path that leaves a group
-/// never comes back to it.
-void count_in_groups(const Graph& graph, const Components& groups, Paths& paths) {
-  std::vector<std::int64_t> counters_at(at(graph.size()), -1);
-  std::int64_t size = 0;
-  for (std::int32_t v = 0; v < graph.size(); ++v) {
-    const std::int32_t members = groups.size_of(graph.signature[at(v)]);
-    if (members < 2) continue;
-    if (members > kMostCounters) {
-      paths.exact = false;
-      continue;
-    }
-    counters_at[at(v)] = size;
-    size += members;
+void Analysis::look_at(const Graph& graph) {
+  start_nodes(graph);
+  if (!find_groups(graph.signatures)) {
+    count<false>(graph, short_counters_);
+    return;
   }
-  std::vector<std::int32_t> counters(static_cast<std::size_t>(size), 0);
-  for (std::int32_t v = graph.size() - 1; v >= 0; --v) {
-    if (counters_at[at(v)] < 0) continue;
-    const std::int32_t signature = graph.signature[at(v)];
-    std::int32_t* mine = counters.data() + counters_at[at(v)];
-    paths.own[at(v)] = ++mine[groups.place[at(signature)]];
-    for (std::int32_t input : graph.inputs_of(v)) {
-      if (groups.component[at(graph.signature[at(input)])] != groups.component[at(signature)]) continue;
-      std::int32_t* theirs = counters.data() + counters_at[at(input)];
-      for (std::int32_t k = 0; k < groups.size_of(signature); ++k) theirs[k] = std::max(theirs[k], mine[k]);
-    }
-  }
-}
-
-}  // namespace
-
-Paths paths_of(const Graph& graph) {
-  Paths paths;
-  paths.height.assign(at(graph.size()), 0);
-  paths.own.assign(at(graph.size()), 1);
-  count_direct(graph, paths);
-  const Components groups = signature_components(graph);
-  if (std::any_of(groups.size.begin(), groups.size.end(), [](std::int32_t members) { return members > 1; }))
-    count_in_groups(graph, groups, paths);
-
-  std::vector<std::int32_t> largest(at(graph.signatures), 0);
-  for (std::int32_t v = 0; v < graph.size(); ++v) {
-    std::int32_t& most = largest[at(graph.signature[at(v)])];
-    most = std::max(most, paths.own[at(v)]);
-  }
-  for (std::int32_t most : largest) paths.bound += most;
-  return paths;
+  if (count<true>(graph, short_counters_)) return;
+  start_nodes(graph);  // what count() has written is of no use
+  count<true>(graph, long_counters_);
 }
 
 }  // namespace espalier::batch

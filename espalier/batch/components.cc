@@ -1,136 +1,98 @@
 #include "espalier/batch/components.h"
 
 #include <algorithm>
-#include <utility>
+#include <bit>
 
 namespace espalier::batch {
 namespace {
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
-/// The distinct edges between different signatures, in compressed form.
-struct Edges {
-  std::vector<std::int32_t> begin;
-  std::vector<std::int32_t> to;
-};
-
-Edges compressed(std::int32_t signatures, const std::vector<std::uint64_t>& sorted_pairs) {
-  Edges edges;
-  edges.begin.assign(at(signatures) + 1, 0);
-  for (std::uint64_t pair : sorted_pairs) {
-    ++edges.begin[(pair >> 32) + 1];
-    edges.to.push_back(static_cast<std::int32_t>(pair & 0xFFFFFFFFU));
-  }
-  for (std::size_t s = 0; s + 1 < edges.begin.size(); ++s) edges.begin[s + 1] += edges.begin[s];
-  return edges;
-}
-
-/// Calls f(from, to) for every use of a node of one signature by a node of another.
-template <class F>
-void for_each_use(const Graph& graph, const F& f) {
-  for (std::int32_t v = 0; v < graph.size(); ++v) {
-    const auto to = static_cast<std::uint64_t>(graph.signature[at(v)]);
-    for (std::int32_t input : graph.inputs_of(v)) {
-      const auto from = static_cast<std::uint64_t>(graph.signature[at(input)]);
-      if (from != to) f(from, to);
-    }
-  }
-}
-
-/// Few signatures, the usual case: a bit for each pair.
-std::vector<std::uint64_t> pairs_by_bits(const Graph& graph) {
-  const std::size_t words = (at(graph.signatures) + 63) / 64;
-  std::vector<std::uint64_t> bits(at(graph.signatures) * words, 0);
-  for_each_use(graph, [&](std::uint64_t from, std::uint64_t to) {
-    bits[from * words + to / 64] |= std::uint64_t{1} << (to % 64);
-  });
-  std::vector<std::uint64_t> pairs;
-  for (std::uint64_t from = 0; from < at(graph.signatures); ++from)
-    for (std::uint64_t to = 0; to < at(graph.signatures); ++to)
-      if ((bits[from * words + to / 64] >> (to % 64) & 1U) != 0) pairs.push_back(from << 32 | to);
-  return pairs;
-}
-
-/// Many signatures. Neighbouring nodes repeat the same few pairs: a small table of those seen last keeps most of them
-/// out of the sort.
-std::vector<std::uint64_t> pairs_by_sorting(const Graph& graph) {
-  std::vector<std::uint64_t> recent(1024, ~std::uint64_t{0});
-  std::vector<std::uint64_t> pairs;
-  for_each_use(graph, [&](std::uint64_t from, std::uint64_t to) {
-    const std::uint64_t pair = from << 32 | to;
-    std::uint64_t& seen = recent[(pair * 0x9E3779B97F4A7C15ULL) >> 54];
-    if (seen == pair) return;
-    seen = pair;
-    pairs.push_back(pair);
-  });
-  std::sort(pairs.begin(), pairs.end());
-  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-  return pairs;
-}
-
-Edges distinct_edges(const Graph& graph) {
-  constexpr std::int32_t kFew = 256;
-  return compressed(graph.signatures, graph.signatures <= kFew ? pairs_by_bits(graph) : pairs_by_sorting(graph));
-}
+constexpr std::int32_t kMostByBits = 256;
 
 }  // namespace
 
-/// Tarjan's algorithm (1972) with a stack of its own in place of recursion.
-Components signature_components(const Graph& graph) {
-  const Edges edges = distinct_edges(graph);
-  const std::int32_t n = graph.signatures;
-  Components result;
-  result.component.assign(at(n), -1);
-  result.place.assign(at(n), 0);
+void SignaturePairs::clear(std::int32_t signatures) {
+  signatures_ = signatures;
+  by_bits_ = signatures <= kMostByBits;
+  if (by_bits_) {
+    words_ = (at(signatures) + 63) / 64;
+    bits_.assign(at(signatures) * words_, 0);
+  } else {
+    recent_.assign(std::size_t{1} << kRecentBits, ~std::uint64_t{0});
+    listed_.clear();
+  }
+}
 
-  std::vector<std::int32_t> number(at(n), -1);  // order of the first visit
-  std::vector<std::int32_t> low(at(n), 0);      // the smallest number known to be reachable
-  std::vector<std::int32_t> open;               // visited, component not known yet
-  struct Visit {
-    std::int32_t signature;
-    std::int32_t next_edge;
-  };
-  std::vector<Visit> visits;
+void SignaturePairs::compress() {
+  begin_.assign(at(signatures_) + 1, 0);
+  to_.clear();
+  if (by_bits_) {
+    for (std::size_t s = 0; s < at(signatures_); ++s) {
+      for (std::size_t word = 0; word < words_; ++word)
+        for (std::uint64_t bits = bits_[s * words_ + word]; bits != 0; bits &= bits - 1)
+          to_.push_back(static_cast<std::int32_t>(word * 64) + std::countr_zero(bits));
+      begin_[s + 1] = static_cast<std::int32_t>(to_.size());
+    }
+    return;
+  }
+  std::sort(listed_.begin(), listed_.end());
+  listed_.erase(std::unique(listed_.begin(), listed_.end()), listed_.end());
+  for (std::uint64_t pair : listed_) {
+    ++begin_[(pair >> 32) + 1];
+    to_.push_back(static_cast<std::int32_t>(pair & 0xFFFFFFFFU));
+  }
+  for (std::size_t s = 0; s < at(signatures_); ++s) begin_[s + 1] += begin_[s];
+}
+
+/// Tarjan's algorithm (1972) with a stack of its own in place of recursion.
+void Components::find(std::int32_t signatures, const SignaturePairs& pairs) {
+  component_.assign(at(signatures), -1);
+  place_.assign(at(signatures), 0);
+  size_.clear();
+  number_.assign(at(signatures), -1);  // order of the first visit
+  low_.assign(at(signatures), 0);      // the smallest number known to be reachable
+  open_.clear();                       // visited, component not known yet
+  visits_.clear();
   std::int32_t count = 0;
   const auto enter = [&](std::int32_t s) {
-    number[at(s)] = low[at(s)] = count++;
-    open.push_back(s);
-    visits.push_back({s, edges.begin[at(s)]});
+    number_[at(s)] = low_[at(s)] = count++;
+    open_.push_back(s);
+    visits_.push_back({s, pairs.begin()[at(s)]});
   };
 
-  for (std::int32_t root = 0; root < n; ++root) {
-    if (number[at(root)] >= 0) continue;
+  for (std::int32_t root = 0; root < signatures; ++root) {
+    if (number_[at(root)] >= 0) continue;
     enter(root);
-    while (!visits.empty()) {
-      Visit& visit = visits.back();
+    while (!visits_.empty()) {
+      Visit& visit = visits_.back();
       const std::int32_t s = visit.signature;
-      if (visit.next_edge < edges.begin[at(s) + 1]) {
-        const std::int32_t to = edges.to[at(visit.next_edge++)];
-        if (number[at(to)] < 0)
+      if (visit.next_edge < pairs.begin()[at(s) + 1]) {
+        const std::int32_t to = pairs.to()[at(visit.next_edge++)];
+        if (number_[at(to)] < 0)
           enter(to);
-        else if (result.component[at(to)] < 0)
-          low[at(s)] = std::min(low[at(s)], number[at(to)]);
+        else if (component_[at(to)] < 0)
+          low_[at(s)] = std::min(low_[at(s)], number_[at(to)]);
         continue;
       }
-      if (low[at(s)] == number[at(s)]) {  // s was the first of its component to be visited
-        const auto component = static_cast<std::int32_t>(result.size.size());
+      if (low_[at(s)] == number_[at(s)]) {  // s was the first of its component to be visited
+        const auto component = static_cast<std::int32_t>(size_.size());
         std::int32_t members = 0;
         for (std::int32_t member = -1; member != s;) {
-          member = open.back();
-          open.pop_back();
-          result.component[at(member)] = component;
-          result.place[at(member)] = members++;
+          member = open_.back();
+          open_.pop_back();
+          component_[at(member)] = component;
+          place_[at(member)] = members++;
         }
-        result.size.push_back(members);
+        size_.push_back(members);
       }
-      visits.pop_back();
-      if (!visits.empty()) {
-        const std::int32_t parent = visits.back().signature;
-        low[at(parent)] = std::min(low[at(parent)], low[at(s)]);
+      visits_.pop_back();
+      if (!visits_.empty()) {
+        const std::int32_t parent = visits_.back().signature;
+        low_[at(parent)] = std::min(low_[at(parent)], low_[at(s)]);
       }
     }
   }
-  return result;
 }
 
 }  // namespace espalier::batch

@@ -1,18 +1,18 @@
 /// One node a step: what runs without batching, and what batching is compared with.
 #include <numeric>
 
-#include "espalier/batch/analysis.h"
-#include "espalier/batch/schedule.h"
+#include "espalier/batch/strategies.h"
 
 namespace espalier::batch {
 
-Schedule schedule_none(const Graph& graph) {
+Schedule schedule_none(const Graph& graph, Workspace& work) {
+  work.analysis.look_at(graph);
   Schedule result;
-  result.order.resize(static_cast<std::size_t>(graph.size()));
-  result.step_begin.resize(static_cast<std::size_t>(graph.size()) + 1);
+  result.order.resize(graph.signature.size());
+  result.step_begin.resize(graph.signature.size() + 1);
   std::iota(result.order.begin(), result.order.end(), 0);
   std::iota(result.step_begin.begin(), result.step_begin.end(), 0);
-  set_bound(result, paths_of(graph));
+  work.analysis.set_bound(result);
   return result;
 }
 

@@ -1,34 +1,32 @@
 #include "espalier/batch/schedule.h"
 
 #include "espalier/base/error.h"
-#include "espalier/batch/analysis.h"
+#include "espalier/batch/strategies.h"
 
 namespace espalier::batch {
+namespace {
 
-std::string_view name_of(Strategy strategy) {
+Schedule schedule_with(Strategy strategy, const Graph& graph, Workspace& work) {
   switch (strategy) {
-    case Strategy::kNone: return "none";
-    case Strategy::kDepth: return "depth";
-    case Strategy::kAgenda: return "agenda";
-    case Strategy::kFrontier: return "frontier";
-  }
-  return "unknown";
-}
-
-Schedule schedule(Strategy strategy, const Graph& graph) {
-  switch (strategy) {
-    case Strategy::kNone: return schedule_none(graph);
-    case Strategy::kDepth: return schedule_depth(graph);
-    case Strategy::kAgenda: return schedule_agenda(graph);
-    case Strategy::kFrontier: return schedule_frontier(graph);
+    case Strategy::kNone: return schedule_none(graph, work);
+    case Strategy::kDepth: return schedule_depth(graph, work);
+    case Strategy::kAgenda: return schedule_agenda(graph, work);
+    case Strategy::kFrontier: return schedule_frontier(graph, work);
   }
   throw InternalError("schedule: unknown strategy");
 }
 
-void set_bound(Schedule& schedule, const Paths& paths) {
-  schedule.bound = paths.bound;
-  schedule.bound_is_exact = paths.exact;
-  schedule.forced = schedule.steps() - paths.bound;
+}  // namespace
+
+Schedule schedule(Strategy strategy, const Graph& graph) {
+  // A graph of this many nodes and uses takes up to 20 MB, the most that a thread keeps.
+  constexpr std::size_t kMostKept = 500'000;
+  if (graph.signature.size() + graph.inputs.size() > kMostKept) {
+    Workspace work;
+    return schedule_with(strategy, graph, work);
+  }
+  thread_local Workspace work;
+  return schedule_with(strategy, graph, work);
 }
 
 }  // namespace espalier::batch

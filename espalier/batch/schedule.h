@@ -1,6 +1,6 @@
 /// Schedules: which nodes run together, and in which order. A strategy makes one from a graph of integers.
 ///
-/// Thread safety: pure functions.
+/// Thread safety: pure functions, each thread with memory of its own.
 ///
 /// Invariants of a schedule:
 ///  1. Every node is in exactly one step.
@@ -10,22 +10,13 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "espalier/base/export.h"
+#include "espalier/base/strategy.h"
 #include "espalier/batch/graph.h"
 
 namespace espalier::batch {
-
-enum class Strategy : std::int32_t {
-  kNone,      // one node a step, in the order of recording
-  kDepth,     // by distance from the sources: Looks et al. 2017 (Fold)
-  kAgenda,    // the ready signature of smallest mean depth: Neubig et al. 2017 (DyNet)
-  kFrontier,  // run what brings the lower bound down; else what most still depends on
-};
-
-ESPALIER_EXPORT std::string_view name_of(Strategy strategy);
 
 struct Schedule {
   /// All nodes, step after step.
@@ -48,11 +39,5 @@ struct Schedule {
 };
 
 ESPALIER_EXPORT Schedule schedule(Strategy strategy, const Graph& graph);
-
-// One file each.
-Schedule schedule_none(const Graph& graph);
-Schedule schedule_depth(const Graph& graph);
-Schedule schedule_agenda(const Graph& graph);
-Schedule schedule_frontier(const Graph& graph);
 
 }  // namespace espalier::batch

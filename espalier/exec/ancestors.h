@@ -27,6 +27,7 @@ class Marks {
     stamp = round_;
     return true;
   }
+  bool has(NodeId node) const { return stamps_[static_cast<std::size_t>(index_of(node))] == round_; }
 
  private:
   std::vector<std::uint32_t> stamps_;

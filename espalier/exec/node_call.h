@@ -1,49 +1,46 @@
-/// One node seen as a step of one row, or as a call of plain code: the views its op's functions take.
+/// One node seen as a call of its op's plain code: the views that takes.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 
-#include "espalier/exec/reference.h"
 #include "espalier/graph/graph.h"
 #include "espalier/ops/step.h"
 
 namespace espalier::exec {
 
-/// Reused from node to node, so that its vectors are allocated once.
 class NodeCall {
  public:
-  NodeCall(const Graph& graph, const Values& values) : graph_(graph), values_(values) {}
+  /// `values` has the numbers of every computed node, by id; the inputs of this one must be among them.
+  template <class Values>
+  NodeCall(const Graph& graph, const Values& values, NodeId node) : out_(&graph.type(node).shape) {
+    for (NodeId input : graph.inputs(node)) {
+      const Type& type = graph.type(input);
+      data_.push_back(values[static_cast<std::size_t>(index_of(input))]);
+      sizes_.push_back(static_cast<std::size_t>(type.elements));
+      shapes_.push_back(type.shape);
+    }
+  }
 
-  /// The views below are of this node from here on. Its inputs must be computed.
-  void open(NodeId node);
-
-  /// The inputs, for step kernels.
-  const StepIn& step() const { return step_; }
-  /// The inputs, for plain code.
+  /// The inputs; valid until the next call.
   template <class T>
-  PlainIn<T> plain();
-
-  /// Gradients of the inputs, for step kernels; `targets` has one pointer an operand, null where not wanted, `store`
-  /// whether the operands' memory is to be stored into.
-  std::span<const GradRows> gradients(std::span<float* const> targets, bool store);
-  std::span<const GradRows> gradients(std::span<float* const> targets, std::span<const std::uint8_t> store);
+  PlainIn<T> plain() {
+    auto& views = views_of(T());
+    views.clear();
+    for (std::size_t i = 0; i < data_.size(); ++i) views.emplace_back(reinterpret_cast<const T*>(data_[i]), sizes_[i]);
+    return {views, shapes_, *out_};
+  }
 
  private:
-  const Graph& graph_;
-  const Values& values_;
-  std::span<const NodeId> inputs_;
-  StepIn step_;
-  const Shape* out_ = nullptr;
-  std::vector<ConstRows> rows_;
+  std::vector<std::span<const float>>& views_of(float) { return floats_; }
+  std::vector<std::span<const double>>& views_of(double) { return doubles_; }
+
+  const Shape* out_;
+  std::vector<const std::byte*> data_;
+  std::vector<std::size_t> sizes_;
   std::vector<Shape> shapes_;
-  std::vector<std::int64_t> offsets_;
-  std::array<std::int64_t, 2> ragged_{};
   std::vector<std::span<const float>> floats_;
   std::vector<std::span<const double>> doubles_;
-  std::vector<GradRows> gradients_;
-  std::vector<std::int64_t> gradient_offsets_;
 };
 
 }  // namespace espalier::exec

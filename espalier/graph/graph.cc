@@ -187,6 +187,8 @@ SignatureId Graph::new_signature(const OpInfo& info, const void* attrs, std::spa
   signature.info = &info;
   signature.type = types_.intern(dtype, info.infer(attrs, in));
   signature.saved = info.saved != nullptr ? info.saved(attrs, in) : 0;
+  signature.view = info.view != nullptr ? info.view(attrs, in) : -1;
+  signature.side_by_side = info.side_by_side != nullptr && info.side_by_side(attrs, in);
   return signatures_.add(key, hash, signature);
 }
 

@@ -23,6 +23,7 @@
 #include "espalier/base/export.h"
 #include "espalier/base/ids.h"
 #include "espalier/base/source_line.h"
+#include "espalier/base/strategy.h"
 #include "espalier/graph/expr.h"
 #include "espalier/graph/graph_slot.h"
 #include "espalier/graph/leaf.h"
@@ -30,13 +31,21 @@
 #include "espalier/graph/parameter.h"
 #include "espalier/graph/parameter_nodes.h"
 #include "espalier/graph/signatures.h"
+#include "espalier/graph/statistics.h"
 
 namespace espalier {
 
-/// Which code computes float32 nodes. Float64 nodes are always computed by the plain code.
+/// Which code computes a graph.
 enum class Execution : std::int32_t {
-  kKernels,  // the step kernels
-  kPlain,    // the reference twin: one row, scalar code, gradients by automatic differentiation of that code
+  kKernels,  // steps of many nodes, by the step kernels; float64 by the plain code
+  kPlain,    // the reference twin: one node at a time, scalar code, gradients by automatic differentiation of that code
+};
+
+/// Which equal computations are done once. Random ops are never merged.
+enum class Memoise : std::int32_t {
+  kOff,
+  kLookups,  // lookups of the same row of a table, and what is computed from such and from parameters alone
+  kAll,      // all nodes of one op with the same inputs and fields
 };
 
 struct GraphOptions {
@@ -48,6 +57,15 @@ struct GraphOptions {
   /// The element type of leaves made from numbers that do not bring one.
   DType dtype = DType::kFloat32;
   Execution execution = Execution::kKernels;
+  /// How nodes are brought together. Where batching cannot pay, as in a single small instance, kFrontier runs like
+  /// kNone.
+  Strategy strategy = Strategy::kFrontier;
+  Memoise memoise = Memoise::kLookups;
+  /// The most bytes that values and gradients may take; 0 is no limit. What takes more is divided into parts by
+  /// instances where the loss is a sum or mean over them, and refused (ResourceError, with the numbers) elsewhere.
+  std::int64_t memory_budget = 0;
+  /// Measures where the time of each step goes (Statistics::Seconds).
+  bool profile = false;
 };
 
 /// What an executor keeps with a graph.
@@ -83,11 +101,22 @@ class ESPALIER_EXPORT Graph {
   void begin_instance(std::uint64_t key);
   std::int32_t instances() const { return instances_; }
 
+  /// Computes these as the last run of a graph that is not to be differentiated: the memory of everything else is used
+  /// again as soon as nobody needs it. Asking for the value of another node afterwards computes that anew.
+  void finish(std::span<const Expr> outputs);
+  void finish(std::initializer_list<Expr> outputs) { finish({outputs.begin(), outputs.size()}); }
+  /// The value of this node is to outlive finish() and backward(), which free what they no longer need.
+  void keep(const Expr& expr);
+
   /// Forgets all nodes and values. Every Expr made before is stale.
   void clear();
 
-  /// The nodes, one a line, readably.
+  /// What ran together and what did not, and why: the steps of all runs so far.
   std::string explain() const;
+  /// The nodes, one a line.
+  std::string list_nodes() const;
+  /// Of the runs since the graph was made or cleared.
+  Statistics statistics() const;
 
   const GraphOptions& options() const { return options_; }
 
@@ -138,6 +167,7 @@ class ESPALIER_EXPORT Graph {
 
   Expr expr(NodeId node) const { return {slot_, generation_, node}; }
   std::unique_ptr<GraphRuntime>& runtime() { return runtime_; }
+  const GraphRuntime* runtime() const { return runtime_.get(); }
 
  private:
   static std::size_t at(NodeId node) { return static_cast<std::size_t>(index_of(node)); }

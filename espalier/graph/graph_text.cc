@@ -45,7 +45,7 @@ std::string Graph::describe(NodeId node) const {
   return text + ")";
 }
 
-std::string Graph::explain() const {
+std::string Graph::list_nodes() const {
   std::string text =
       fmt::format("graph of {} nodes, {} signatures, {} instances\n", size(), signatures_.size(), instances_);
   for (std::int32_t i = 0; i < size(); ++i) {

@@ -36,6 +36,8 @@ enum class Role : std::int32_t {
 struct Input {
   std::string_view name;
   Role role = Role::kStacked;
+  /// With shared weights, the rows of this input are one matrix: an executor lays them side by side.
+  bool block = false;
 };
 
 /// What backward reads, so that everything else may be freed or overwritten after forward.
@@ -108,6 +110,14 @@ struct OpInfo {
   void (*check)(const void* attrs, const void* fields, const InputShapes&) = nullptr;
   /// Floats a row that forward leaves for backward.
   std::int64_t (*saved)(const void* attrs, const InputShapes&) = nullptr;
+  /// Of an op whose result lies in its only input as it is: from which element on, or -1 where it does not. Such a node
+  /// is not computed.
+  std::int64_t (*view)(const void* attrs, const InputShapes&) = nullptr;
+  /// Of an op whose result is its inputs one after the other: its inputs may then be written there at once.
+  bool (*side_by_side)(const void* attrs, const InputShapes&) = nullptr;
+  /// Of a ragged op that is a weighted sum of its operands: the weight of each, given how many there are. Null for all
+  /// other ops.
+  double (*weight)(std::size_t operands) = nullptr;
   /// Of an op that copies a row of its only input, a table: which. An executor then keeps the gradient of a table that
   /// is a parameter as rows. Null for all other ops.
   std::int32_t (*table_row)(const void* fields) = nullptr;

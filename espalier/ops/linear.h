@@ -12,7 +12,7 @@ struct Linear {
   static constexpr std::string_view kName = "linear";
   static constexpr std::string_view kContract = "y = x W   x: [k]   W: [k, m]   ->   y: [m]";
   static constexpr Kind kKind = Kind::kProduct;
-  static constexpr std::array kInputs{Input{"x", Role::kStacked}, Input{"W", Role::kEither}};
+  static constexpr std::array kInputs{Input{"x", Role::kStacked, true}, Input{"W", Role::kEither}};
   static constexpr Keep kKeep{.inputs = true};
   using Attrs = None;
   using Fields = None;

@@ -12,7 +12,7 @@
 /// and optionally
 ///   check(attrs, fields, in)              refuses fields, node by node
 ///   saved(attrs, in)                      how many floats a row forward leaves for backward
-///   kPerInstance, kRandom, table_row      see OpInfo
+///   kPerInstance, kRandom, table_row, view, side_by_side, weight      see OpInfo
 /// Without forward and backward, both are derived from plain: right, and slow.
 #pragma once
 
@@ -94,6 +94,13 @@ OpInfo make_op_info() {
     };
   if constexpr (requires { &Op::saved; })
     info.saved = [](const void* attrs, const InputShapes& in) { return Op::saved(detail::typed<Attrs>(attrs), in); };
+  if constexpr (requires { &Op::view; })
+    info.view = [](const void* attrs, const InputShapes& in) { return Op::view(detail::typed<Attrs>(attrs), in); };
+  if constexpr (requires { &Op::side_by_side; })
+    info.side_by_side = [](const void* attrs, const InputShapes& in) {
+      return Op::side_by_side(detail::typed<Attrs>(attrs), in);
+    };
+  if constexpr (requires { &Op::weight; }) info.weight = &Op::weight;
   if constexpr (requires { &Op::table_row; })
     info.table_row = [](const void* fields) { return Op::table_row(detail::typed<Fields>(fields)); };
   info.plain_float = &detail::plain<Op, float>;

@@ -29,6 +29,10 @@ struct Slice {
                 std::to_string(attrs.axis) + " of x " + in["x"].to_string());
     return in["x"].with(attrs.axis, attrs.end - attrs.begin);
   }
+  static std::int64_t view(const Attrs& attrs, const InputShapes& in) {
+    const Parts parts(attrs, in[0]);
+    return parts.outer == 1 ? static_cast<std::int64_t>(parts.begin) : -1;
+  }
   template <class T>
   static void plain(const Attrs& attrs, const Fields&, const PlainIn<T>& in, std::span<T> y) {
     const AxisView view(in.shape(0), attrs.axis);

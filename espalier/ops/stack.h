@@ -32,6 +32,7 @@ struct Stack {
                   "; all must be equal");
     return in[0].inserted(attrs.axis, static_cast<std::int64_t>(in.size()));
   }
+  static bool side_by_side(const Attrs& attrs, const InputShapes&) { return attrs.axis == 0; }
   template <class T>
   static void plain(const Attrs& attrs, const Fields&, const PlainIn<T>& in, std::span<T> y) {
     plain_interleave(AxisView(in.out, attrs.axis).outer, in, y);

@@ -15,6 +15,7 @@ struct Sum {
   using Fields = None;
 
   static Shape infer(const Attrs&, const InputShapes& in) { return in["x"]; }
+  static double weight(std::size_t) { return 1; }
   template <class T>
   static void plain(const Attrs&, const Fields&, const PlainIn<T>& in, std::span<T> y) {
     for (std::size_t j = 0; j < y.size(); ++j) {

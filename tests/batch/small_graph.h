@@ -1,9 +1,10 @@
-/// Graphs of integers written by hand or drawn at random, and schedules as text.
+/// Graphs of integers written by hand or drawn without any shape in mind, and schedules as text.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "espalier/base/random.h"
@@ -60,60 +61,6 @@ inline SmallGraph random_dag(Random& random, std::int32_t size, std::int32_t sig
     for (std::int64_t i = 0; i < count; ++i)
       inputs.push_back(v - 1 - static_cast<std::int32_t>(random.below(std::min(v, reach))));
     graph.add(static_cast<std::int32_t>(random.below(signatures)), inputs);
-  }
-  return graph;
-}
-
-/// A minibatch of binary trees: a leaf cell (a) or an inner cell (b) a tree node, and a head (c) on each. Trees have
-/// 19 leaves on average, up to 52, as the sentences of the Stanford Sentiment Treebank do; where a span is divided is
-/// drawn evenly.
-inline SmallGraph random_treebank(Random& random, int trees) {
-  SmallGraph graph;
-  for (int t = 0; t < trees; ++t) {
-    const auto leaves = static_cast<std::int32_t>(2 + random.below(35));
-    struct Span {
-      std::int32_t begin, end;
-      bool children_done;
-    };
-    std::vector<Span> todo{{0, leaves, false}};
-    std::vector<std::int32_t> done;
-    while (!todo.empty()) {
-      const Span span = todo.back();
-      todo.pop_back();
-      if (span.end - span.begin == 1) {
-        done.push_back(graph.add('a'));
-        graph.add('c', {done.back()});
-      } else if (span.children_done) {
-        const std::int32_t right = done.back();
-        done.pop_back();
-        const std::int32_t left = done.back();
-        done.back() = graph.add('b', {left, right});
-        graph.add('c', {done.back()});
-      } else {
-        const auto middle = static_cast<std::int32_t>(span.begin + 1 + random.below(span.end - span.begin - 1));
-        todo.push_back({span.begin, span.end, true});
-        todo.push_back({middle, span.end, false});
-        todo.push_back({span.begin, middle, false});
-      }
-    }
-  }
-  return graph;
-}
-
-/// A minibatch of word lattices: characters in a row, an arc cell for each character (a) and for each word that spans
-/// two to four of them (b), and a ragged sum (c) of the arcs that end at a place. 44 characters and 23 words on
-/// average.
-inline SmallGraph random_lattices(Random& random, int lattices) {
-  SmallGraph graph;
-  for (int l = 0; l < lattices; ++l) {
-    const auto length = static_cast<std::int32_t>(10 + random.below(69));
-    std::vector<std::int32_t> state{graph.add('d')};
-    for (std::int32_t end = 1; end <= length; ++end) {
-      std::vector<std::int32_t> arcs{graph.add('a', {state[static_cast<std::size_t>(end - 1)]})};
-      for (std::int32_t span = 2; span <= 4 && span <= end; ++span)
-        if (random.uniform() < 0.18) arcs.push_back(graph.add('b', {state[static_cast<std::size_t>(end - span)]}));
-      state.push_back(graph.add('c', arcs));
-    }
   }
   return graph;
 }

@@ -1,199 +1,160 @@
-/// Random graphs computed in several ways must give the same values and gradients.
-///
-/// ESPALIER_GRAPHS chooses how many graphs each test draws; RC_PARAMS="seed=7" draws others. What does not agree is
-/// shrunk and printed with its seed.
-#include <gtest/gtest.h>
-#include <rapidcheck.h>
+/// Every strategy, with and without memoisation, must give the values and gradients of the reference twin, whatever is
+/// asked for in whatever order.
+#include <functional>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <string>
-#include <vector>
-
-#include "espalier/exec/gradients.h"
-#include "tests/support/random_graph.h"
-
-namespace espalier::testing {
-
-void showValue(const Move& move, std::ostream& out) {
-  out << "{" << move.what << ", " << move.a << ", " << move.b << ", " << move.c << "}";
-}
-
-void showValue(const Recipe& recipe, std::ostream& out) {
-  out << "topology " << static_cast<std::uint32_t>(recipe.topology) << ", instances ";
-  rc::show(recipe.instances, out);
-}
-
-}  // namespace espalier::testing
-
-namespace rc {
-
-template <>
-struct Arbitrary<espalier::testing::Recipe> {
-  static Gen<espalier::testing::Recipe> arbitrary() {
-    using espalier::testing::Move;
-    using espalier::testing::Recipe;
-    using espalier::testing::Topology;
-    const auto number = gen::inRange<std::uint32_t>(0, 1U << 16);
-    const auto move = gen::build<Move>(gen::set(&Move::what, number), gen::set(&Move::a, number),
-                                       gen::set(&Move::b, number), gen::set(&Move::c, number));
-    const auto instance = gen::resize(40, gen::container<std::vector<Move>>(move));
-    return gen::build<Recipe>(
-        gen::set(&Recipe::topology,
-                 gen::map(gen::inRange<std::uint32_t>(0, 4), [](std::uint32_t n) { return Topology{n}; })),
-        gen::set(&Recipe::instances,
-                 gen::nonEmpty(gen::resize(4, gen::container<std::vector<std::vector<Move>>>(instance)))));
-  }
-};
-
-}  // namespace rc
+#include "tests/exec/random_runs.h"
 
 namespace espalier {
 namespace {
 
-using testing::RandomGraph;
-using testing::RandomNet;
-using testing::Recipe;
+using namespace testing;  // NOLINT(google-build-using-namespace): the tests are about these
 
-constexpr std::uint64_t kNetSeed = 5;
-constexpr double kFloatTolerance = 2e-4;
+/// What is asked of a graph, after or while it is recorded; the number chooses the details.
+using Script = std::function<Outcome(RandomNet&, Graph&, const Recipe&, std::uint32_t draw)>;
 
-/// All that can be compared, in an order that is the same for every way of computing.
-struct Outcome {
-  std::vector<Tensor> values;            // of every node
-  std::vector<std::string> what;         // of the gradients
-  std::vector<Tensor> gradients;         // of every parameter and input, zeros included
-  std::vector<std::int32_t> table_rows;  // that got one, if it is sparse
-};
+void expect_all_ways_agree(const Recipe& recipe, std::uint32_t draw, DType dtype, const Script& script,
+                           bool training = true) {
+  const auto run = [&](GraphOptions options) {
+    options.training = training;
+    RandomNet net(kNetSeed, dtype, recipe.width());
+    Graph graph(options);
+    Outcome outcome = script(net, graph, recipe, draw);
+    if (options.execution == Execution::kKernels) expect_sound(graph.statistics(), text_of(options));
+    return outcome;
+  };
+  const Outcome expected = run({.seed = 3, .dtype = dtype, .execution = Execution::kPlain});
+  for (const GraphOptions& options : ways(draw, dtype))
+    expect_close(run(options), expected, dtype == DType::kFloat32 ? kFloatTolerance : kDoubleTolerance,
+                 text_of(options));
+}
 
-Outcome outcome_of(RandomNet& net, Graph& graph, const RandomGraph& recorded) {
+void expect_all_ways_agree(int share, const Script& script) {
+  EXPECT_TRUE(holds(share, [&](const Recipe& recipe, std::uint32_t draw) {
+    const DType dtype = choice(draw, 50, 3) == 0 ? DType::kFloat64 : DType::kFloat32;
+    expect_all_ways_agree(recipe, draw, dtype, script);
+  }));
+}
+
+Outcome backward_at_once(RandomNet& net, Graph& graph, const Recipe& recipe, std::uint32_t draw) {
+  const RandomGraph recorded = record(graph, net, recipe);
+  const std::vector<Expr> wanted = wanted_nodes(graph, recorded, draw);
   Gradients gradients;
-  recorded.loss.backward({.into = &gradients, .wanted = recorded.inputs});
+  recorded.loss.backward({.into = &gradients, .wanted = wanted});
   Outcome outcome;
-  for (std::int32_t i = 0; i < graph.size(); ++i) outcome.values.push_back(graph.expr(NodeId{i}).value());
-  for (const Parameter* parameter : net.model.parameters()) {
-    const Gradient* gradient = gradients.find(*parameter);
-    outcome.what.push_back("parameter " + parameter->name());
-    outcome.gradients.push_back(gradient != nullptr ? gradient->to_tensor()
-                                                    : Tensor(parameter->shape(), parameter->value().dtype()));
-    if (parameter == net.table && gradient != nullptr && gradient->sparse) outcome.table_rows = gradient->rows;
-  }
-  for (const Expr& input : recorded.inputs) {
-    outcome.what.push_back(graph.describe(input.node()));
-    outcome.gradients.push_back(input.grad());
-  }
+  add_gradients(outcome, net, gradients);
+  add_gradients(outcome, wanted);
+  outcome.values.push_back(recorded.loss.value());
+  add_values(outcome, graph);
   return outcome;
 }
 
-Outcome run(const Recipe& recipe, Execution execution, DType dtype = DType::kFloat32) {
-  RandomNet net(kNetSeed, dtype);
-  Graph graph({.seed = 3, .dtype = dtype, .execution = execution});
-  const RandomGraph recorded = testing::record(graph, net, recipe);
-  return outcome_of(net, graph, recorded);
+TEST(Equivalence, BackwardAtOnce) { expect_all_ways_agree(2500, backward_at_once); }
+
+TEST(Equivalence, ValuesReadWhileTheGraphIsRecorded) {
+  expect_all_ways_agree(2000, [](RandomNet& net, Graph& graph, const Recipe& recipe, std::uint32_t draw) {
+    Outcome outcome;
+    std::uint32_t moves = 0;
+    const std::uint32_t one_in = 1 + choice(draw, 60, 12);
+    const auto read_some = [&](const Expr& newest) {
+      if (choice(draw, 1000 + moves++, one_in) != 0) return;
+      outcome.values.push_back(newest.value());
+      const auto any = static_cast<std::int32_t>(choice(draw, 5000 + moves, static_cast<std::uint32_t>(graph.size())));
+      outcome.values.push_back(graph.expr(NodeId{any}).value());
+    };
+    const RandomGraph recorded = record(graph, net, recipe, read_some);
+    const std::vector<Expr> wanted = wanted_nodes(graph, recorded, draw);
+    Gradients gradients;
+    recorded.loss.backward({.into = &gradients, .wanted = wanted});
+    add_gradients(outcome, net, gradients);
+    add_gradients(outcome, wanted);
+    add_values(outcome, graph);
+    return outcome;
+  });
 }
 
-double largest_of(const Tensor& tensor) {
-  double largest = 0;
-  for (std::int64_t i = 0; i < tensor.elements(); ++i) largest = std::max(largest, std::abs(tensor.at(i)));
-  return largest;
+TEST(Equivalence, GradientsTakenWhileTheGraphIsRecorded) {
+  expect_all_ways_agree(1500, [](RandomNet& net, Graph& graph, const Recipe& recipe, std::uint32_t draw) {
+    Outcome outcome;
+    Gradients gradients;
+    std::uint32_t moves = 0;
+    const std::uint32_t one_in = 5 + choice(draw, 60, 20);
+    const auto differentiate_some = [&](const Expr& newest) {
+      if (choice(draw, 1000 + moves++, one_in) != 0) return;
+      const Expr loss = newest.shape().rank() == 0 ? newest : sum_elements(tanh(newest));
+      loss.backward({.into = &gradients, .wanted = {newest}});
+      outcome.values.push_back(loss.value());
+    };
+    const RandomGraph recorded = record(graph, net, recipe, differentiate_some);
+    recorded.loss.backward({.into = &gradients, .wanted = {}});
+    add_gradients(outcome, net, gradients);
+    add_values(outcome, graph);
+    return outcome;
+  });
 }
 
-/// Compares row by row, relative to the row's largest magnitude. What cancels leaves rounding errors of its parts'
-/// size, so that a share of `scale`, the size of numbers around it, is always allowed.
-void expect_close(const Tensor& given, const Tensor& expected, double tolerance, double scale,
-                  const std::string& what) {
-  RC_ASSERT(given.shape() == expected.shape());
-  const std::int64_t width = given.shape().rank() == 0 ? 1 : given.shape()[given.shape().rank() - 1];
-  for (std::int64_t begin = 0; begin < given.elements(); begin += width) {
-    double largest = 0;
-    for (std::int64_t i = begin; i < begin + width; ++i) largest = std::max(largest, std::abs(expected.at(i)));
-    for (std::int64_t i = begin; i < begin + width; ++i)
-      if (!(std::abs(given.at(i) - expected.at(i)) <= tolerance * largest + tolerance * 0.05 * scale))
-        RC_FAIL(what + ", element " + std::to_string(i) + ": " + std::to_string(given.at(i)) + " is not " +
-                std::to_string(expected.at(i)));
-  }
+TEST(Equivalence, SeveralOutputs) {
+  expect_all_ways_agree(1500, [](RandomNet& net, Graph& graph, const Recipe& recipe, std::uint32_t draw) {
+    const RandomGraph recorded = record(graph, net, recipe);
+    Outcome outcome;
+    Gradients gradients;
+    if (choice(draw, 70, 2) == 0) graph.keep(recorded.outputs[choice(draw, 71, 2)]);
+    for (const Expr& loss : recorded.losses) loss.backward({.into = &gradients, .wanted = recorded.inputs});
+    add_gradients(outcome, recorded.inputs);  // of the last
+    for (const Expr& output : recorded.outputs) outcome.values.push_back(output.value());
+    recorded.loss.backward({.into = &gradients, .wanted = recorded.inputs});
+    add_gradients(outcome, net, gradients);
+    add_gradients(outcome, recorded.inputs);
+    add_values(outcome, graph);
+    return outcome;
+  });
 }
 
-void expect_close(const Outcome& given, const Outcome& expected, double tolerance) {
-  RC_ASSERT(given.values.size() == expected.values.size());
-  for (std::size_t i = 0; i < given.values.size(); ++i)
-    expect_close(given.values[i], expected.values[i], tolerance, 1, "value of node " + std::to_string(i));
-  RC_ASSERT(given.what == expected.what);
-  RC_ASSERT(given.table_rows == expected.table_rows);
-  double scale = 1;
-  for (const Tensor& gradient : expected.gradients) scale = std::max(scale, largest_of(gradient));
-  for (std::size_t i = 0; i < given.gradients.size(); ++i)
-    expect_close(given.gradients[i], expected.gradients[i], tolerance, scale, "gradient of " + given.what[i]);
+TEST(Equivalence, ClearedGraphsAreUsedAgain) {
+  expect_all_ways_agree(1000, [](RandomNet& net, Graph& graph, const Recipe& recipe, std::uint32_t draw) {
+    Recipe other = recipe;
+    other.topology = Topology{choice(draw, 61, 4)};
+    for (int round = 0; round < 2; ++round) {
+      Gradients unread;
+      const RandomGraph recorded =
+          record(graph, net, choice(draw, 62 + static_cast<std::uint32_t>(round), 2) == 0 ? recipe : other);
+      if (choice(draw, 64, 2) == 0) graph.keep(recorded.outputs[0]);
+      if (choice(draw, 65, 2) == 0) recorded.outputs[1].value();
+      if (choice(draw, 66, 2) == 0) recorded.loss.backward({.into = &unread, .wanted = {}});
+      if (choice(draw, 67, 2) == 0) graph.finish({recorded.loss});
+      graph.clear();
+    }
+    return backward_at_once(net, graph, recipe, draw);
+  });
 }
 
-/// rapidcheck takes its settings from the environment, once.
-class Equivalence : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    const char* graphs = std::getenv("ESPALIER_GRAPHS");
-    const std::string params = std::string("seed=1 max_success=") + (graphs != nullptr ? graphs : "400");
-    setenv("RC_PARAMS", params.c_str(), 0);
-  }
-};
-
-TEST_F(Equivalence, KernelsAgreeWithThePlainCode) {
-  EXPECT_TRUE(rc::check([](const Recipe& recipe) {
-    expect_close(run(recipe, Execution::kKernels), run(recipe, Execution::kPlain), kFloatTolerance);
+TEST(Equivalence, FinishedGraphs) {
+  const Script script = [](RandomNet& net, Graph& graph, const Recipe& recipe, std::uint32_t draw) {
+    const RandomGraph recorded = record(graph, net, recipe);
+    Outcome outcome;
+    if (choice(draw, 80, 4) == 0) outcome.values.push_back(recorded.outputs[0].value());
+    if (choice(draw, 81, 4) == 0) graph.keep(recorded.outputs[1]);
+    std::vector<Expr> outputs = recorded.losses;
+    if (choice(draw, 82, 2) == 0) outputs = recorded.outputs;
+    if (choice(draw, 83, 2) == 0) outputs.push_back(recorded.loss);
+    graph.finish(outputs);
+    for (const Expr& output : outputs) outcome.values.push_back(output.value());
+    add_values(outcome, graph);  // what was freed is computed again
+    return outcome;
+  };
+  EXPECT_TRUE(holds(2000, [&](const Recipe& recipe, std::uint32_t draw) {
+    const DType dtype = choice(draw, 50, 3) == 0 ? DType::kFloat64 : DType::kFloat32;
+    expect_all_ways_agree(recipe, draw, dtype, script, choice(draw, 51, 2) == 0);
   }));
 }
 
-TEST_F(Equivalence, KernelsAgreeWithFloat64) {
-  EXPECT_TRUE(rc::check([](const Recipe& recipe) {
-    expect_close(run(recipe, Execution::kKernels), run(recipe, Execution::kKernels, DType::kFloat64), kFloatTolerance);
-  }));
-}
-
-TEST_F(Equivalence, GradientsOfTheSumAreTheSumOfThoseOfSingleInstances) {
-  EXPECT_TRUE(rc::check([](const Recipe& recipe) {
-    RandomNet net(kNetSeed, DType::kFloat64);
-    const GraphOptions options{.seed = 3, .dtype = DType::kFloat64};
-    Gradients together;
-    Gradients apart;
-    double loss = 0;
-    for (std::size_t i = 0; i < recipe.instances.size(); ++i) {
+TEST(Equivalence, KernelsAgreeWithFloat64) {
+  EXPECT_TRUE(holds(500, [](const Recipe& recipe, std::uint32_t draw) {
+    const auto run = [&](const GraphOptions& options) {
+      RandomNet net(kNetSeed, options.dtype, recipe.width());
       Graph graph(options);
-      const RandomGraph single = testing::record(graph, net, recipe, i, i + 1);
-      single.loss.backward({.into = &apart, .wanted = {}});
-      loss += single.loss.scalar();
-    }
-    Graph graph(options);
-    const RandomGraph all = testing::record(graph, net, recipe);
-    all.loss.backward({.into = &together, .wanted = {}});
-    RC_ASSERT(std::abs(all.loss.scalar() - loss) <= 1e-10 * (1 + std::abs(loss)));
-    RC_ASSERT(together.all().size() == apart.all().size());
-    for (const Gradient* gradient : together.all()) {
-      RC_ASSERT(gradient->rows == apart.find(*gradient->parameter)->rows);
-      expect_close(gradient->values(), apart.find(*gradient->parameter)->values(), 1e-10, 1 + together.norm(),
-                   gradient->parameter->name());
-    }
-  }));
-}
-
-TEST_F(Equivalence, BackwardTwiceGivesTwiceTheGradientAndTheSameBits) {
-  EXPECT_TRUE(rc::check([](const Recipe& recipe) {
-    RandomNet net(kNetSeed);
-    Graph graph({.seed = 3});
-    const RandomGraph recorded = testing::record(graph, net, recipe);
-    const Outcome first = outcome_of(net, graph, recorded);
-    const Outcome second = outcome_of(net, graph, recorded);
-    RC_ASSERT(first.gradients == second.gradients);
-    RC_ASSERT(first.values == second.values);
-    Gradients twice;
-    recorded.loss.backward({.into = &twice, .wanted = {}});
-    recorded.loss.backward({.into = &twice, .wanted = {}});
-    for (std::size_t i = 0; i < net.model.parameters().size(); ++i) {
-      const Gradient* gradient = twice.find(*net.model.parameters()[i]);
-      if (gradient == nullptr) continue;
-      const Tensor sum = gradient->to_tensor();
-      for (std::int64_t k = 0; k < sum.elements(); ++k)
-        RC_ASSERT(std::abs(sum.at(k) - 2 * first.gradients[i].at(k)) <= 1e-5 * (1 + largest_of(sum)));
-    }
+      return backward_at_once(net, graph, recipe, draw);
+    };
+    expect_close(run({.seed = 3}), run({.seed = 3, .dtype = DType::kFloat64}), kFloatTolerance, "frontier");
   }));
 }
 
@@ -218,7 +179,7 @@ TEST(RandomGraphs, UseMostOps) {
     const std::string name(op_info(OpId{i}).name);
     if (std::find(seen.begin(), seen.end(), name) == seen.end()) missing += name + " ";
   }
-  EXPECT_GE(seen.size(), 45U) << "not used: " << missing;
+  EXPECT_GE(seen.size(), 50U) << "not used: " << missing;
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ TEST(Explain, ASmallGraph) {
     line = __LINE__, losses.push_back(tanh(linear(lookup(graph, words, i), W)));
   }
   sum(losses);
-  EXPECT_EQ(graph.explain(),
+  EXPECT_EQ(graph.list_nodes(),
             "graph of 9 nodes, 6 signatures, 2 instances\n"
             "  parameter \"words\"                                    float32[9, 4]\n"
             "  node 1 = lookup(\"words\")                             float32[4]  instance 0  " +

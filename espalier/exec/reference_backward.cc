@@ -1,4 +1,4 @@
-/// The backward pass of the reference executor.
+/// The backward pass of the reference twin.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "espalier/base/error.h"
 #include "espalier/exec/gradients.h"
 #include "espalier/exec/node_call.h"
+#include "espalier/exec/parameters.h"
 #include "espalier/exec/reference.h"
 #include "espalier/ops/plain_step.h"
 
@@ -16,15 +17,17 @@ namespace {
 
 std::size_t at(NodeId node) { return static_cast<std::size_t>(index_of(node)); }
 
-/// One backward pass. A node's gradient is null until someone adds to it; the first to do so stores.
-class Pass {
+}  // namespace
+
+/// One backward pass. A node's gradient is null until someone adds to it.
+class Reference::Pass {
  public:
-  Pass(Graph& graph, const BackwardOptions& options)
-      : graph_(graph), options_(options), values_(Values::of(graph)), call_(graph, values_) {}
+  Pass(Reference& reference, const BackwardOptions& options)
+      : graph_(reference.graph_), options_(options), reference_(reference) {}
 
   void run(NodeId loss) {
-    values_.gradient_memory.clear();
-    const std::vector<NodeId> nodes = ancestors(graph_, {&loss, 1}, values_.marks, [](NodeId) { return true; });
+    reference_.gradient_memory_.clear();
+    const std::vector<NodeId> nodes = ancestors(graph_, {&loss, 1}, reference_.marks_, [](NodeId) { return true; });
     find_needed(nodes);
     gradient_.assign(static_cast<std::size_t>(graph_.size()), nullptr);
     if (needed_[at(loss)] != 0) {
@@ -58,7 +61,7 @@ class Pass {
     for (NodeId node : nodes) {
       std::uint8_t& needed = needed_[at(node)];
       if (const Parameter* parameter = graph_.parameter_of(node)) {
-        require_unchanged(graph_, node, *parameter);
+        require_unchanged(graph_, node);
         if (parameter->frozen) continue;
         if (gradients_of(*parameter) == nullptr)
           throw UsageError(
@@ -71,27 +74,28 @@ class Pass {
     }
   }
 
-  /// Opens memory for the gradient of `node`; true if it is to be stored into.
-  bool open(NodeId node) {
-    if (gradient_[at(node)] != nullptr) return false;
+  /// Makes sure that there is memory for the gradient of `node`, zero at first.
+  void open(NodeId node) {
+    if (gradient_[at(node)] != nullptr) return;
     const Parameter* parameter = graph_.parameter_of(node);
     // That of a wanted parameter is gathered by itself: the Gradients may hold those of earlier passes already.
+    bool zero = true;
     if (parameter != nullptr && !parameter->frozen && !is_wanted(node)) {
       Gradients* gradients = gradients_of(*parameter);
       use(gradients);
       const Gradients::Dense dense = gradients->dense(*parameter);
       gradient_[at(node)] = dense.data;
-      return dense.store;
+      zero = dense.store;
+    } else {
+      gradient_[at(node)] = reference_.gradient_memory_.allocate(bytes(node));
     }
-    gradient_[at(node)] = values_.gradient_memory.allocate(bytes(node));
-    return true;
+    if (zero) std::memset(gradient_[at(node)], 0, bytes(node));
   }
 
   template <class T>
   void seed(NodeId loss) {
-    const bool store = open(loss);
-    T& gradient = *reinterpret_cast<T*>(gradient_[at(loss)]);
-    gradient = store ? T(1) : gradient + T(1);
+    open(loss);
+    *reinterpret_cast<T*>(gradient_[at(loss)]) += T(1);
   }
 
   /// Adds the gradients of wanted parameters to where those of parameters go.
@@ -143,134 +147,56 @@ class Pass {
       }
     }
 
-    targets_.clear();
-    store_.clear();
-    bool all_store = true;
-    bool any = false;
-    bool repeated = false;
-    values_.marks.start(graph_.size());
-    for (NodeId input : inputs) {
-      repeated |= !values_.marks.set(input);
-      if (needed_[at(input)] == 0) {
-        targets_.push_back(nullptr);
-        store_.push_back(0);
-        all_store = false;
-        continue;
-      }
-      any = true;
-      const bool store = open(input);
-      targets_.push_back(gradient_[at(input)]);
-      store_.push_back(store ? 1 : 0);
-      all_store = all_store && store;
-    }
-    if (!any) return;
-    call_.open(node);
     if (graph_.type(node).dtype == DType::kFloat64)
-      by_plain_code<double>(node);
-    else if (graph_.options().execution == Execution::kPlain)
-      by_plain_code<float>(node);
+      differentiate_plain_code<double>(node);
     else
-      by_kernel(node, all_store && !repeated, repeated);
-  }
-
-  /// Where nobody stores, memory to be stored into is zeroed first.
-  void zero_unstored() {
-    const std::span<const NodeId> inputs = graph_.inputs(current_);
-    for (std::size_t i = 0; i < store_.size(); ++i) {
-      if (store_[i] == 0) continue;
-      std::memset(targets_[i], 0, bytes(inputs[i]));
-      store_[i] = 0;
-    }
+      differentiate_plain_code<float>(node);
   }
 
   template <class T>
-  void by_plain_code(NodeId node) {
-    current_ = node;
-    zero_unstored();
+  void differentiate_plain_code(NodeId node) {
     std::vector<std::span<T>> gradients;
-    const std::span<const NodeId> inputs = graph_.inputs(node);
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      gradients.emplace_back(reinterpret_cast<T*>(targets_[i]),
-                             targets_[i] == nullptr ? 0 : static_cast<std::size_t>(graph_.type(inputs[i]).elements));
+    for (NodeId input : graph_.inputs(node)) {
+      if (needed_[at(input)] == 0) {
+        gradients.emplace_back();
+        continue;
+      }
+      open(input);
+      gradients.emplace_back(reinterpret_cast<T*>(gradient_[at(input)]),
+                             static_cast<std::size_t>(graph_.type(input).elements));
+    }
+    NodeCall call(graph_, reference_.values_, node);
     ops::plain_gradient<T>(
-        graph_.signature(node).info->plain_var, graph_.attrs(node), graph_.fields(node), call_.plain<T>(),
+        graph_.signature(node).info->plain_var, graph_.attrs(node), graph_.fields(node), call.plain<T>(),
         {reinterpret_cast<const T*>(gradient_[at(node)]), static_cast<std::size_t>(graph_.type(node).elements)},
         gradients);
-  }
-
-  void by_kernel(NodeId node, bool all_store, bool repeated) {
-    current_ = node;
-    const Signature& signature = graph_.signature(node);
-    const OpInfo& info = *signature.info;
-    const std::int64_t width = graph_.type(node).elements;
-    float_targets_.clear();
-    std::span<const GradRows> rows;
-    if (info.is_ragged()) {
-      // One flag for all operands: store if all can, else zero and add. Unwanted ones go to memory nobody reads.
-      if (!all_store) zero_unstored();
-      for (std::byte*& target : targets_) {
-        if (target == nullptr) target = unread(static_cast<std::size_t>(width) * sizeof(float));
-        float_targets_.push_back(reinterpret_cast<float*>(target));
-      }
-      rows = call_.gradients(float_targets_, all_store);
-    } else {
-      if (repeated) zero_unstored();
-      for (std::byte* target : targets_) float_targets_.push_back(reinterpret_cast<float*>(target));
-      rows = call_.gradients(float_targets_, std::span<const std::uint8_t>(store_));
-    }
-    const auto row_at = [](const void* data, std::int64_t of) {
-      return ConstRows{static_cast<const float*>(data), 1, of, of, nullptr};
-    };
-    Grads grads(rows);
-    info.backward(graph_.attrs(node),
-                  Saved{.in = call_.step(),
-                        .y = row_at(values_.value[at(node)], width),
-                        .saved = row_at(values_.saved[at(node)], signature.saved),
-                        .dy = row_at(gradient_[at(node)], width)},
-                  grads);
-  }
-
-  std::byte* unread(std::size_t size) {
-    if (unread_.size() < size) unread_.resize(size);
-    return unread_.data();
   }
 
   bool is_wanted(NodeId node) const { return (needed_[at(node)] & kWanted) != 0; }
 
   void keep_wanted() {
-    values_.wanted.clear();
+    reference_.wanted_.clear();
     for (const Expr& expr : options_.wanted) {
       const Type& type = graph_.type(expr.node());
       Tensor gradient(type.shape, type.dtype);
       if (const std::byte* data = gradient_[at(expr.node())]) std::memcpy(gradient.data(), data, bytes(expr.node()));
-      values_.wanted.push_back({expr.node(), std::move(gradient)});
+      reference_.wanted_.push_back({expr.node(), std::move(gradient)});
     }
   }
 
   Graph& graph_;
   const BackwardOptions& options_;
-  Values& values_;
-  NodeCall call_;
-  NodeId current_{};
+  Reference& reference_;
   std::vector<std::byte*> gradient_;
   std::vector<std::uint8_t> needed_;  // kLeads, kWanted
-  std::vector<std::byte*> targets_;   // of the node at hand, one an operand
-  std::vector<std::uint8_t> store_;   // likewise
-  std::vector<float*> float_targets_;
-  std::vector<std::byte> unread_;
   std::vector<Gradients*> used_;
 };
 
-}  // namespace
-
-void differentiate(Graph& graph, NodeId loss, const BackwardOptions& options) {
-  if (graph.type(loss).elements != 1)
-    throw UsageError(fmt::format("backward: the loss must have one element, and {} has {}\n  {}  {}",
-                                 graph.type(loss).to_string(), graph.type(loss).elements, graph.describe(loss),
-                                 graph.source(loss).to_string()));
-  compute(graph, {&loss, 1});
+void Reference::differentiate(NodeId loss, const BackwardOptions& options) {
+  require_scalar_loss(graph_, loss);
+  compute({&loss, 1});
   const FlushDenormals flush;
-  Pass(graph, options).run(loss);
+  Pass(*this, options).run(loss);
 }
 
 }  // namespace espalier::exec

@@ -1,0 +1,519 @@
+#include "espalier/exec/backward.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "espalier/base/arena.h"
+#include "espalier/base/threads.h"
+#include "espalier/exec/deferred.h"
+#include "espalier/exec/gradients.h"
+#include "espalier/exec/ledger.h"
+#include "espalier/exec/node_call.h"
+#include "espalier/exec/stopwatch.h"
+#include "espalier/kernels/rows.h"
+#include "espalier/ops/plain_step.h"
+#include "espalier/ops/product_rows.h"
+
+namespace espalier::exec {
+namespace {
+
+/// Gradients may use memory again only where nothing is read at the end, and nothing written before the first step.
+bool uses_memory_again(std::span<const Run> runs, const Wishes& wishes) {
+  return runs.size() == 1 && !wishes.any_wanted();
+}
+
+class Backward {
+ public:
+  Backward(const Graph& graph, const NodeTable& table, std::span<Run> runs, const Wishes& wishes, StepView& view,
+           Statistics& statistics)
+      : graph_(graph),
+        table_(table),
+        runs_(runs),
+        wishes_(wishes),
+        view_(view),
+        statistics_(statistics),
+        ledger_(graph, table) {}
+
+  std::vector<Tensor> run(std::span<const Seed> seeds) {
+    open_rows();
+    for (const Seed& seed : seeds) add_seed(seed);
+    for (std::size_t r = runs_.size(); r-- > 0;) {
+      run_ = static_cast<std::int32_t>(r);
+      for (std::int32_t step = runs_[r].plan->steps() - 1; step >= 0; --step) run_step(step);
+    }
+    for (DeferredGroup& group : groups_) run_deferred(group);
+    pass_on_wanted();
+    for (Gradients* gradients : used_) gradients->join_rows();
+    return wanted_gradients();
+  }
+
+ private:
+  const Run& current() const { return runs_[static_cast<std::size_t>(run_)]; }
+  std::int64_t bytes(NodeId node) const {
+    return graph_.type(node).elements * static_cast<std::int64_t>(size_of(graph_.type(node).dtype));
+  }
+  const plan::Layout& layout(const Run& run) const {
+    return uses_memory_again(runs_, wishes_) ? run.plan->gradients : run.plan->all_gradients;
+  }
+  /// Where the gradients of a block's rows are.
+  std::byte* block_gradients(const plan::Block& block) const {
+    return current().gradients + layout(current()).at[static_cast<std::size_t>(block.piece)];
+  }
+
+  void open_rows() {
+    for (std::size_t r = 0; r < runs_.size(); ++r) {
+      const Run& run = runs_[r];
+      const plan::Layout& places = layout(run);
+      for (std::size_t i = 0; i < run.nodes.size(); ++i) {
+        const NodeId node = run.nodes[i];
+        if (table_.run[at(node)] != static_cast<std::int32_t>(r) || table_.base[at(node)] != node) continue;
+        ledger_.open(node, run.gradients + places.at[static_cast<std::size_t>(run.plan->piece[i])] + run.plan->within[i]);
+      }
+    }
+  }
+
+  /// Makes sure that the gradient of a node has a place. Leaves get theirs when first met.
+  void ensure_open(NodeId node) {
+    const NodeId base = table_.base[at(node)];
+    if (ledger_.is_open(base)) return;
+    const Parameter* parameter = graph_.parameter_of(base);
+    // That of a wanted parameter is gathered by itself: the Gradients may hold those of earlier passes already.
+    if (parameter != nullptr && !parameter->frozen && !wishes_.is_wanted(base)) {
+      const Gradients::Dense dense = gradients_of(*parameter).dense(*parameter);
+      ledger_.open(base, dense.data, dense.store);
+      return;
+    }
+    ledger_.open(base, leaf_memory_.allocate(static_cast<std::size_t>(bytes(base))));
+  }
+
+  Gradients& gradients_of(const Parameter& parameter) {
+    Gradients* gradients = wishes_.gradients_of(parameter);
+    if (std::find(used_.begin(), used_.end(), gradients) == used_.end()) used_.push_back(gradients);
+    return *gradients;
+  }
+
+  float* gradient(NodeId node) const { return reinterpret_cast<float*>(ledger_.where(node)); }
+
+  void add_seed(const Seed& seed) {
+    const NodeId node = table_.same[at(seed.node)];
+    if (!wishes_.gets_gradient(node)) return;
+    ensure_open(node);
+    ledger_.next_step();
+    if (ledger_.claim(node)) ledger_.zero(node);
+    const std::int64_t n = graph_.type(node).elements;
+    if (graph_.type(node).dtype == DType::kFloat32)
+      for (std::int64_t i = 0; i < n; ++i) gradient(node)[i] += static_cast<float>(seed.factor);
+    else
+      for (std::int64_t i = 0; i < n; ++i) reinterpret_cast<double*>(ledger_.where(node))[i] += seed.factor;
+  }
+
+  /// The rows of a step that get a gradient are differentiated.
+  void run_step(std::int32_t step) {
+    const std::span<const NodeId> all = current().rows_of(step);
+    nodes_.clear();
+    numbers_.clear();
+    for (std::size_t r = 0; r < all.size(); ++r) {
+      if (!wishes_.gets_gradient(all[r]) || table_.run[at(all[r])] != run_) continue;
+      nodes_.push_back(all[r]);
+      numbers_.push_back(static_cast<std::int32_t>(r));
+    }
+    if (nodes_.empty()) return;
+    for (NodeId node : nodes_)
+      if (graph_.shared(node)) run_deferred_of(node);
+    ledger_.next_step();
+    for (NodeId node : nodes_) ledger_.complete(node);
+
+    const Signature& signature = graph_.signature(nodes_[0]);
+    if (gives_table_rows(signature)) {
+      add_table_rows(*signature.info);
+    } else if (signature.side_by_side && !table_.is_apart(nodes_[0])) {
+      add_copied_parts();
+    } else if (graph_.type(nodes_[0]).dtype == DType::kFloat64) {
+      for (NodeId node : nodes_) differentiate_plain_code(node);
+    } else {
+      const std::span<const std::int32_t> numbers = nodes_.size() == all.size() ? std::span<const std::int32_t>() : numbers_;
+      view_.open(current(), step, nodes_, numbers);
+      differentiate_kernel(*signature.info);
+    }
+  }
+
+  // --- ops that need no kernel ---------------------------------------------------------------------------------------
+
+  /// A lookup in a table of which single rows learn.
+  bool gives_table_rows(const Signature& signature) const {
+    if (signature.info->table_row == nullptr) return false;
+    const NodeId table = graph_.inputs(nodes_[0])[0];
+    const Parameter* parameter = graph_.parameter_of(table);
+    return parameter != nullptr && graph_.shared(table) && !wishes_.is_wanted(table) && !parameter->frozen;
+  }
+  void add_table_rows(const OpInfo& info) {
+    const Parameter& table = *graph_.parameter_of(graph_.inputs(nodes_[0])[0]);
+    Gradients& gradients = gradients_of(table);
+    for (NodeId node : nodes_) gradients.add_row(table, info.table_row(graph_.fields(node)), ledger_.where(node));
+  }
+
+  /// Parts that were written in place have their gradient in place too.
+  void add_copied_parts() {
+    for (NodeId node : nodes_) {
+      std::byte* from = ledger_.where(node);
+      for (NodeId input : graph_.inputs(node)) {
+        const NodeId part = table_.same[at(input)];
+        if (wishes_.gets_gradient(part)) {
+          ensure_open(part);
+          if (ledger_.where(part) != from) add_row(part, from);
+        }
+        from += bytes(part);
+      }
+    }
+  }
+
+  /// Adds a row to the gradient of a node, or stores it there first.
+  void add_row(NodeId to, const std::byte* row) {
+    ledger_.next_step();
+    const auto n = static_cast<std::size_t>(graph_.type(to).elements);
+    std::byte* where = ledger_.where(to);
+    if (ledger_.claim(to)) {
+      if (n > 0) std::memcpy(where, row, static_cast<std::size_t>(bytes(to)));
+    } else if (graph_.type(to).dtype == DType::kFloat32) {
+      kernels::add({reinterpret_cast<const float*>(row), n}, {reinterpret_cast<float*>(where), n});
+    } else {
+      for (std::size_t i = 0; i < n; ++i)
+        reinterpret_cast<double*>(where)[i] += reinterpret_cast<const double*>(row)[i];
+    }
+  }
+
+  void differentiate_plain_code(NodeId node) {
+    std::vector<std::span<double>> gradients;
+    ledger_.next_step();
+    for (NodeId input : graph_.inputs(node)) {
+      const NodeId source = table_.same[at(input)];
+      gradients.emplace_back();
+      if (!wishes_.gets_gradient(source)) continue;
+      ensure_open(source);
+      if (ledger_.claim(source)) ledger_.zero(source);
+      gradients.back() = {reinterpret_cast<double*>(ledger_.where(source)),
+                          static_cast<std::size_t>(graph_.type(source).elements)};
+    }
+    NodeCall call(graph_, table_.address, node);
+    ops::plain_gradient<double>(
+        graph_.signature(node).info->plain_var, graph_.attrs(node), graph_.fields(node), call.plain<double>(),
+        {reinterpret_cast<const double*>(ledger_.where(node)), static_cast<std::size_t>(graph_.type(node).elements)},
+        gradients);
+  }
+
+  // --- kernels -------------------------------------------------------------------------------------------------------
+
+  void differentiate_kernel(const OpInfo& info) {
+    Stopwatch watch(graph_.options().profile);
+    const StepIn& in = view_.in();
+    const ConstRows dy = rows_at<const float>(
+        in.rows, view_.y().width, [&](std::int64_t r) { return gradient(nodes_[static_cast<std::size_t>(r)]); },
+        dy_offsets_);
+    for (const ConstRows& rows : in.inputs)
+      unread_.resize(std::max(unread_.size(), static_cast<std::size_t>(rows.width) + 1));
+    grads_.clear();
+    any_ = false;
+    unread_rows_ = false;
+    ledger_.next_step();
+    if (in.offsets != nullptr)
+      open_ragged();
+    else
+      for (std::size_t i = 0; i < in.size(); ++i) open_operand(i);
+    settle();
+    if (any_) call(info, dy);
+    for (std::size_t i = 0; i < grads_.size(); ++i)
+      if (in.offsets == nullptr && view_.block(i) != nullptr && grads_[i]) add_copied_rows(i);
+    if (view_.any_shared()) defer(dy);
+    watch.lap(info.kind == Kind::kProduct ? statistics_.seconds.products : statistics_.seconds.maps);
+  }
+
+  /// What the gradients of an operand's rows need before they are written.
+  struct Opened {
+    std::vector<NodeId> clean;  // nothing is there yet
+    bool all_clean = true;
+    std::vector<std::int64_t> offsets;
+  };
+  Opened& opened(std::size_t i) {
+    while (opened_.size() <= i) opened_.emplace_back();
+    return opened_[i];
+  }
+
+  /// The place of the gradient of a row, claimed; or memory that nobody reads.
+  float* claim(NodeId node, Opened& into) {
+    if (!wishes_.gets_gradient(node)) {
+      unread_rows_ = true;
+      into.all_clean = false;
+      return nullptr;
+    }
+    any_ = true;
+    ensure_open(node);
+    if (ledger_.claim(node))
+      into.clean.push_back(node);
+    else
+      into.all_clean = false;
+    return gradient(node);
+  }
+
+  void open_rows_of(std::size_t i, std::int64_t count, std::int64_t width) {
+    Opened& into = opened(i);
+    bool any_row = false;
+    for (const float* row : targets_) any_row |= row != nullptr;
+    if (!any_row) {
+      grads_.emplace_back();
+      return;
+    }
+    for (float*& row : targets_)
+      if (row == nullptr) row = unread_.data();
+    grads_.emplace_back(rows_at<float>(
+                            count, width, [&](std::int64_t r) { return targets_[static_cast<std::size_t>(r)]; },
+                            into.offsets),
+                        /*store=*/true);
+  }
+
+  void reset(Opened& into) {
+    into.clean.clear();
+    into.all_clean = true;
+    targets_.clear();
+  }
+
+  void open_ragged() {
+    Opened& into = opened(0);
+    reset(into);
+    for (std::int64_t r = 0; r < view_.in().rows; ++r) {
+      const NodeId node = nodes_[static_cast<std::size_t>(r)];
+      for (NodeId input : graph_.inputs(node)) targets_.push_back(claim(table_.same[at(input)], into));
+    }
+    open_rows_of(0, static_cast<std::int64_t>(targets_.size()), view_.in()[0].width);
+  }
+
+  void open_operand(std::size_t i) {
+    Opened& into = opened(i);
+    reset(into);
+    if (view_.is_shared(i)) {
+      grads_.emplace_back();
+    } else if (const plan::Block* block = view_.block(i)) {
+      open_block(i, *block, into);
+    } else {
+      for (std::int64_t r = 0; r < view_.in().rows; ++r) targets_.push_back(claim(view_.operand(r, i), into));
+      open_rows_of(i, view_.in().rows, view_.in()[i].width);
+    }
+  }
+
+  /// Rows that were written into the block have their gradients there. The others' are made there, and passed on.
+  void open_block(std::size_t i, const plan::Block& block, Opened& into) {
+    const std::int64_t width = view_.in()[i].width;
+    auto* data = reinterpret_cast<float*>(block_gradients(block));
+    const auto row_at = [&](std::int64_t r) { return data + view_.number(r) * width; };
+    bool any_row = false;
+    for (std::int64_t r = 0; r < view_.in().rows; ++r) {
+      const NodeId node = view_.operand(r, i);
+      if (!wishes_.gets_gradient(node)) continue;
+      any_row = true;
+      ensure_open(node);
+      if (gradient(node) == row_at(r)) claim(node, into);
+    }
+    any_ |= any_row;
+    if (!any_row) {
+      grads_.emplace_back();
+      return;
+    }
+    grads_.emplace_back(rows_at<float>(view_.in().rows, width, row_at, into.offsets), /*store=*/true);
+  }
+
+  /// Rows of an operand are stored if nothing is there, and else added, to zeros where nothing is there.
+  void settle() {
+    for (std::size_t i = 0; i < grads_.size(); ++i) {
+      if (!grads_[i]) continue;
+      Opened& into = opened(i);
+      if (into.all_clean && !ledger_.repeated()) continue;
+      if (view_.in().offsets == nullptr && view_.block(i) != nullptr) zero_copied_rows(i);
+      for (NodeId node : into.clean) ledger_.zero(node);
+      grads_[i] = GradRows(grads_[i].rows(), /*store=*/false);
+    }
+  }
+
+  bool is_in_block(std::size_t i, std::int64_t r, NodeId node) const {
+    return wishes_.gets_gradient(node) && gradient(node) == grads_[i].rows()[r];
+  }
+  void zero_copied_rows(std::size_t i) {
+    for (std::int64_t r = 0; r < view_.in().rows; ++r)
+      if (!is_in_block(i, r, view_.operand(r, i)))
+        std::fill_n(grads_[i].rows()[r], grads_[i].width(), 0.0F);
+  }
+  void add_copied_rows(std::size_t i) {
+    for (std::int64_t r = 0; r < view_.in().rows; ++r) {
+      const NodeId node = view_.operand(r, i);
+      if (wishes_.gets_gradient(node) && !is_in_block(i, r, node))
+        add_row(node, reinterpret_cast<const std::byte*>(grads_[i].rows()[r]));
+    }
+  }
+
+  void call(const OpInfo& info, const ConstRows& dy) {
+    const Saved saved{.in = view_.in(), .y = view_.y(), .saved = view_.saved(), .dy = dy};
+    const void* attrs = graph_.attrs(nodes_[0]);
+    const std::int64_t rows = saved.in.rows;
+    // Rows that share memory are not for two threads.
+    if (rows == 1 || ledger_.repeated() || unread_rows_ || (info.kind == Kind::kProduct && view_.any_shared())) {
+      Grads grads(grads_);
+      info.backward(attrs, saved, grads);
+      return;
+    }
+    parallel_for(rows, row_grain(saved.in, dy.width), [&](std::int64_t begin, std::int64_t end) {
+      std::vector<ConstRows> inputs;
+      std::vector<GradRows> parts;
+      // The operands of a ragged op are counted from the first of the whole step.
+      for (const GradRows& grads : grads_)
+        parts.push_back(saved.in.offsets != nullptr ? grads : ops::piece_of(grads, begin, end - begin));
+      Grads grads(parts);
+      info.backward(attrs,
+                    Saved{.in = part_of(saved.in, begin, end, inputs),
+                          .y = ops::piece_of(saved.y, begin, end - begin),
+                          .saved = ops::piece_of(saved.saved, begin, end - begin),
+                          .dy = ops::piece_of(dy, begin, end - begin)},
+                    grads);
+    });
+  }
+
+  // --- shared operands -----------------------------------------------------------------------------------------------
+
+  void defer(const ConstRows& dy) {
+    bool any = false;
+    for (std::size_t i = 0; i < view_.in().size(); ++i)
+      any |= view_.is_shared(i) && wishes_.gets_gradient(view_.operand(0, i));
+    if (!any) return;
+    const SignatureId signature = graph_.signature_id(nodes_[0]);
+    auto [found, is_new] = group_of_.try_emplace(index_of(signature), groups_.size());
+    if (is_new) groups_.emplace_back(graph_, signature);
+    groups_[found->second].add(view_, dy);
+  }
+
+  /// Before a shared node is differentiated, those that use it give it its gradient.
+  void run_deferred_of(NodeId node) {
+    for (DeferredGroup& group : groups_) {
+      if (group.empty()) continue;
+      for (NodeId shared : group.shared())
+        if (table_.base[at(shared)] == table_.base[at(node)]) {
+          run_deferred(group);
+          break;
+        }
+    }
+  }
+
+  void run_deferred(DeferredGroup& group) {
+    if (group.empty()) return;
+    Stopwatch watch(graph_.options().profile);
+    const OpInfo& info = *graph_.signatures()[group.signature()].info;
+    std::vector<float*> targets(info.inputs.size(), nullptr);
+    std::size_t next = 0;
+    const NodeId sample = group.sample();
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const NodeId node = graph_.inputs(sample)[i];
+      if (next == group.shared().size() || group.shared()[next] != table_.same[at(node)] || !info.by_identity(i)) continue;
+      ++next;
+      if (!wishes_.gets_gradient(node)) continue;
+      ensure_open(node);
+      ledger_.next_step();
+      if (ledger_.claim(node)) ledger_.zero(node);
+      targets[i] = gradient(node);
+    }
+    group.run(targets);
+    watch.lap(info.kind == Kind::kProduct ? statistics_.seconds.products : statistics_.seconds.maps);
+  }
+
+  // --- wanted gradients ----------------------------------------------------------------------------------------------
+
+  /// Adds the gradients of wanted parameters to where those of parameters go.
+  void pass_on_wanted() {
+    std::vector<NodeId> done;
+    for (const Expr& expr : wishes_.options().wanted) {
+      const NodeId node = expr.node();
+      const Parameter* parameter = graph_.parameter_of(node);
+      if (parameter == nullptr || parameter->frozen || !ledger_.is_open(node)) continue;
+      if (std::find(done.begin(), done.end(), node) != done.end()) continue;  // listed twice
+      done.push_back(node);
+      ledger_.complete(node);
+      const Gradients::Dense to = gradients_of(*parameter).dense(*parameter);
+      const auto size = static_cast<std::size_t>(bytes(node));
+      if (to.store)
+        std::memcpy(to.data, ledger_.where(node), size);
+      else if (graph_.type(node).dtype == DType::kFloat32)
+        add<float>(to.data, node);
+      else
+        add<double>(to.data, node);
+    }
+  }
+  template <class T>
+  void add(std::byte* to, NodeId node) const {
+    const auto* gradient = reinterpret_cast<const T*>(ledger_.where(node));
+    for (std::int64_t i = 0; i < graph_.type(node).elements; ++i) reinterpret_cast<T*>(to)[i] += gradient[i];
+  }
+
+  std::vector<Tensor> wanted_gradients() {
+    std::vector<Tensor> result;
+    for (const Expr& expr : wishes_.options().wanted) {
+      const NodeId node = expr.node();
+      const Type& type = graph_.type(node);
+      result.emplace_back(type.shape, type.dtype);
+      if (!wishes_.gets_gradient(node) || !ledger_.is_open(table_.base[at(node)]) || type.elements == 0) continue;
+      ledger_.next_step();
+      ledger_.complete(node);
+      std::memcpy(result.back().data(), ledger_.where(node), static_cast<std::size_t>(bytes(node)));
+    }
+    return result;
+  }
+
+  const Graph& graph_;
+  const NodeTable& table_;
+  std::span<Run> runs_;
+  const Wishes& wishes_;
+  StepView& view_;
+  Statistics& statistics_;
+  Ledger ledger_;
+  Arena leaf_memory_;
+  std::vector<Gradients*> used_;
+  std::vector<DeferredGroup> groups_;
+  std::map<std::int32_t, std::size_t> group_of_;
+
+  // Of the step at hand.
+  std::int32_t run_ = 0;
+  std::vector<NodeId> nodes_;
+  std::vector<std::int32_t> numbers_;
+  std::vector<std::int64_t> dy_offsets_;
+  std::vector<GradRows> grads_;
+  std::vector<Opened> opened_;
+  std::vector<float*> targets_;
+  std::vector<float> unread_;
+  bool any_ = false;
+  bool unread_rows_ = false;
+};
+
+}  // namespace
+
+std::int64_t gradient_bytes(std::span<const Run> runs, const Wishes& wishes) {
+  std::int64_t bytes = 0;
+  for (const Run& run : runs)
+    bytes += uses_memory_again(runs, wishes) ? run.plan->gradients.bytes : run.plan->all_gradients.bytes;
+  return bytes;
+}
+
+std::vector<Tensor> run_backward(const Graph& graph, const NodeTable& table, std::span<Run> runs,
+                                 std::span<const Seed> seeds, const Wishes& wishes, RunMemory& memory, StepView& view,
+                                 Statistics& statistics) {
+  // One buffer for all, so that a graph run bit by bit does not search through as many.
+  std::byte* const buffer = memory.take(gradient_bytes(runs, wishes));
+  statistics.peak_bytes = std::max(statistics.peak_bytes, memory.bytes_used());
+  std::int64_t next = 0;
+  for (Run& run : runs) {
+    run.gradients = buffer + next;
+    next += uses_memory_again(runs, wishes) ? run.plan->gradients.bytes : run.plan->all_gradients.bytes;
+  }
+  struct Return {
+    RunMemory& memory;
+    std::byte* buffer;
+    ~Return() { memory.give(buffer); }
+  } const at_the_end{memory, buffer};
+  return Backward(graph, table, runs, wishes, view, statistics).run(seeds);
+}
+
+}  // namespace espalier::exec

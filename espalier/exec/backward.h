@@ -1,0 +1,56 @@
+/// Goes back through the steps of a graph's runs and gives every parameter its gradient.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "espalier/exec/node_table.h"
+#include "espalier/exec/run_memory.h"
+#include "espalier/exec/step_view.h"
+#include "espalier/graph/graph.h"
+
+namespace espalier::exec {
+
+/// What a backward pass starts from: d(total) / d(node) for every element of the node.
+struct Seed {
+  NodeId node;
+  double factor = 1;
+};
+
+/// What backward() was asked for, checked: which nodes get a gradient. Made before anything runs.
+class Wishes {
+ public:
+  /// Refuses (UsageError) a wanted Expr of another graph, a changed parameter, and a parameter that has no place for
+  /// its gradient.
+  Wishes(const Graph& graph, std::span<const Seed> seeds, const BackwardOptions& options);
+
+  /// Whether the seeds depend on the node and it leads to something that is wanted or a parameter to be learned.
+  bool gets_gradient(NodeId node) const { return (flags_[at(node)] & kGets) == kGets; }
+  bool is_wanted(NodeId node) const { return (flags_[at(node)] & kWanted) != 0; }
+  bool any_wanted() const { return !options_.wanted.empty(); }
+  Gradients* gradients_of(const Parameter& parameter) const {
+    return options_.into != nullptr ? options_.into : parameter.gradients;
+  }
+  const BackwardOptions& options() const { return options_; }
+  /// What is computed in a node's place gets that node's gradient too.
+  void follow_merged(const NodeTable& table);
+
+ private:
+  static constexpr std::uint8_t kReached = 1;  // the seeds depend on it
+  static constexpr std::uint8_t kLeads = 2;    // to a parameter to be learned, or to a wanted node
+  static constexpr std::uint8_t kGets = kReached | kLeads;
+  static constexpr std::uint8_t kWanted = 4;
+
+  const BackwardOptions& options_;
+  std::vector<std::uint8_t> flags_;
+};
+
+/// The gradients of the wanted nodes, in the order of the options.
+std::vector<Tensor> run_backward(const Graph& graph, const NodeTable& table, std::span<Run> runs,
+                                 std::span<const Seed> seeds, const Wishes& wishes, RunMemory& memory, StepView& view,
+                                 Statistics& statistics);
+
+/// How many bytes run_backward() will take.
+std::int64_t gradient_bytes(std::span<const Run> runs, const Wishes& wishes);
+
+}  // namespace espalier::exec

@@ -1,0 +1,138 @@
+/// What the engine does when a minibatch takes more than the memory budget: it runs instance after instance, as many at
+/// a time as fit, where the loss is a weighted sum over them, or outputs belong to one instance each.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "espalier/base/error.h"
+#include "espalier/exec/engine.h"
+
+namespace espalier::exec {
+namespace {
+
+/// A node of one instance and its weight in the loss.
+struct Term {
+  InstanceId instance;
+  Seed seed;
+};
+
+/// The loss as a sum of terms that each belong to one instance, by instance. Empty if it is none: `meeting` is then the
+/// node where instances meet in another way.
+std::vector<Term> terms_of(const Graph& graph, NodeId loss, NodeId& meeting) {
+  std::vector<Term> terms;
+  std::vector<Seed> open{{loss, 1}};
+  while (!open.empty()) {
+    const Seed next = open.back();
+    open.pop_back();
+    if (graph.instance(next.node) != kJoint) {
+      terms.push_back({graph.instance(next.node), next});
+      continue;
+    }
+    const auto weight = graph.signature(next.node).info->weight;
+    if (weight == nullptr) {
+      meeting = next.node;
+      return {};
+    }
+    const std::span<const NodeId> inputs = graph.inputs(next.node);
+    for (NodeId input : inputs) open.push_back({input, next.factor * weight(inputs.size())});
+  }
+  std::sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
+    return a.instance != b.instance ? a.instance < b.instance : a.seed.node < b.seed.node;
+  });
+  return terms;
+}
+
+}  // namespace
+
+bool Engine::fits(std::int64_t more) const {
+  const std::int64_t budget = graph_.options().memory_budget;
+  return budget == 0 || memory_.bytes_used() + more <= budget;
+}
+
+std::int64_t Engine::training_bytes(const plan::Plan& plan, const BackwardOptions& options) const {
+  if (runs_.empty() && options.wanted.empty()) return plan.values.bytes + plan.gradients.bytes;
+  std::int64_t bytes = plan.values.bytes + plan.all_gradients.bytes;
+  for (const Run& run : runs_) bytes += run.plan->all_gradients.bytes;
+  return bytes;
+}
+
+void Engine::refuse(std::string_view what, std::int64_t bytes, std::string_view why) const {
+  throw ResourceError(fmt::format("{}: it takes {} bytes, {} are in use, and the memory budget is {}\n  {}", what, bytes,
+                                  memory_.bytes_used(), graph_.options().memory_budget, why));
+}
+
+void Engine::differentiate_in_parts(NodeId loss, const BackwardOptions& options, std::int64_t bytes) {
+  if (!options.wanted.empty()) refuse("backward", bytes, "with wanted gradients a minibatch is not divided");
+  NodeId meeting{};
+  const std::vector<Term> terms = terms_of(graph_, loss, meeting);
+  if (terms.empty())
+    refuse("backward", bytes,
+           fmt::format("instances meet before the loss, in {}  {}, so that the minibatch cannot be divided",
+                       graph_.describe(meeting), graph_.source(meeting).to_string()));
+
+  // All parts are found before any runs: a refusal leaves the gradients alone.
+  forget_values();
+  std::vector<std::span<const Term>> parts;
+  std::vector<std::span<const Term>> open{terms};
+  while (!open.empty()) {
+    const std::span<const Term> part = open.back();
+    open.pop_back();
+    std::vector<NodeId> nodes;
+    for (const Term& term : part) nodes.push_back(term.seed.node);
+    std::int64_t takes = 0;
+    if (Work* work = prepare(nodes, plan::Lifetime::kTraining)) takes = training_bytes(*plan_of(work->problem), options);
+    forget_values();
+    if (fits(takes)) {
+      parts.push_back(part);
+      continue;
+    }
+    // The instances in the middle, or the nearest place between two.
+    std::size_t middle = part.size() / 2;
+    while (middle > 0 && part[middle - 1].instance == part[middle].instance) --middle;
+    if (middle == 0) {
+      middle = part.size() / 2;
+      while (middle < part.size() && part[middle - 1].instance == part[middle].instance) ++middle;
+    }
+    if (middle == part.size() || part.size() < 2)
+      refuse("backward", takes, fmt::format("that is instance {} alone", index_of(part[0].instance)));
+    open.push_back(part.subspan(middle));
+    open.push_back(part.first(middle));
+  }
+
+  std::vector<std::byte> values;  // of the terms, one after the other
+  for (const std::span<const Term> part : parts) {
+    std::vector<NodeId> nodes;
+    std::vector<Seed> seeds;
+    for (const Term& term : part) {
+      nodes.push_back(term.seed.node);
+      seeds.push_back(term.seed);
+    }
+    if (Work* work = prepare(nodes, plan::Lifetime::kTraining)) run(*work, plan_of(work->problem));
+    go_back(seeds, options);
+    for (NodeId node : nodes) {
+      const std::byte* value = table_.address[at(node)];
+      values.insert(values.end(), value, value + size_of(graph_.type(node).dtype));
+    }
+    forget_values();
+    ++statistics_.parts;
+  }
+  std::byte* from = memory_.take(static_cast<std::int64_t>(values.size()));
+  std::memcpy(from, values.data(), values.size());
+  for (const std::span<const Term> part : parts)
+    for (const Term& term : part) {
+      table_.set_value(term.seed.node, from);
+      from += size_of(graph_.type(term.seed.node).dtype);
+    }
+  compute({&loss, 1});
+}
+
+void Engine::finish_in_parts(std::span<const NodeId> outputs, std::int64_t bytes) {
+  if (outputs.size() < 2) refuse("finish", bytes, "that is for one output alone");
+  ++statistics_.parts;
+  const std::size_t middle = outputs.size() / 2;
+  finish(outputs.first(middle));
+  finish(outputs.subspan(middle));
+}
+
+}  // namespace espalier::exec

@@ -1,0 +1,71 @@
+/// Finds what a run has to compute, and says it in integers: merged nodes and views are left out.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "espalier/exec/ancestors.h"
+#include "espalier/exec/memo.h"
+#include "espalier/exec/node_table.h"
+#include "espalier/graph/graph.h"
+#include "espalier/plan/problem.h"
+
+namespace espalier::exec {
+
+/// What is to be done.
+struct Work {
+  plan::Problem problem;
+  std::vector<NodeId> nodes;    // by their numbers in the problem
+  std::vector<NodeId> aliases;  // that get an address when the others have theirs; ascending
+  std::vector<NodeId> leaves;   // that were met for the first time
+
+  std::int64_t views = 0;
+  std::int64_t merged = 0;
+};
+
+class Collector {
+ public:
+  Collector(const Graph& graph, NodeTable& table) : graph_(graph), table_(table) {}
+
+  /// What is missing to have the values of `nodes` or, with Lifetime::kTraining, to differentiate them. Valid until
+  /// the next call.
+  Work& collect(std::span<const NodeId> nodes, plan::Lifetime lifetime);
+
+  void clear() {
+    memo_.clear();
+    facts_.clear();
+    operand_bytes_.clear();
+  }
+  /// Values were freed: merge with none of them.
+  void forget_merged() { memo_.clear(); }
+
+  /// Operand i of a node is one tensor for its whole step.
+  static bool is_shared_operand(const Graph& graph, NodeId node, std::size_t i) {
+    return graph.signature(node).info->by_identity(i) && graph.shared(graph.inputs(node)[i]);
+  }
+
+ private:
+  void find_pending(std::span<const NodeId> nodes, bool training);
+  void add(NodeId node);
+  bool merge(NodeId node);
+  bool is_memoable(NodeId node, const OpInfo& info) const;
+  std::int32_t signature_number(NodeId node);
+  void find_facts(std::size_t signature, NodeId node);
+  bool is_view(NodeId node) const { return graph_.signature(node).view >= 0 && !table_.is_apart(node); }
+
+  const Graph& graph_;
+  NodeTable& table_;
+  Work work_;
+  Memo memo_;
+  Marks marks_;
+  std::vector<NodeId> pending_;
+  std::vector<std::int32_t> number_;  // of nodes in the problem under way, by node; -1 for all others
+  // By twice the signature of the graph, and one more for nodes that are kept apart; found once.
+  std::vector<plan::Facts> facts_;
+  std::vector<std::vector<std::int64_t>> operand_bytes_;
+  std::vector<std::int32_t> signature_number_;  // in the problem under way, by signature; -1 for all others
+  std::vector<std::size_t> signatures_;
+};
+
+}  // namespace espalier::exec

@@ -1,0 +1,287 @@
+#include "espalier/exec/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "espalier/base/denormals.h"
+#include "espalier/base/error.h"
+#include "espalier/batch/schedule.h"
+#include "espalier/exec/forward.h"
+#include "espalier/exec/parameters.h"
+#include "espalier/exec/plan_cache.h"
+
+namespace espalier::exec {
+namespace {
+
+/// The nodes and edges that a strategy sees: operands from outside the run are left out.
+class ScheduleInput {
+ public:
+  explicit ScheduleInput(const plan::Problem& problem) : problem_(problem) {
+    inputs_.reserve(problem.inputs.size());
+    begin_.reserve(problem.input_begin.size());
+    begin_.push_back(0);
+    for (std::size_t v = 0; v + 1 < problem.input_begin.size(); ++v) {
+      for (std::int32_t i = problem.input_begin[v]; i < problem.input_begin[v + 1]; ++i)
+        if (problem.inputs[static_cast<std::size_t>(i)] >= 0)
+          inputs_.push_back(problem.inputs[static_cast<std::size_t>(i)]);
+      begin_.push_back(static_cast<std::int32_t>(inputs_.size()));
+    }
+  }
+  batch::Graph graph() const {
+    return {problem_.signature, static_cast<std::int32_t>(problem_.facts.size()), begin_, inputs_};
+  }
+
+ private:
+  const plan::Problem& problem_;
+  std::vector<std::int32_t> begin_;
+  std::vector<std::int32_t> inputs_;
+};
+
+}  // namespace
+
+void Engine::clear() {
+  table_.clear();
+  collector_.clear();
+  memory_.clear();
+  runs_.clear();
+  parameters_.clear();
+  wanted_.clear();
+  finished_.clear();
+  statistics_ = {};
+  since_clear_ = Stopwatch();
+}
+
+Work* Engine::prepare(std::span<const NodeId> nodes, plan::Lifetime lifetime) {
+  since_clear_.lap(statistics_.seconds.recording);
+  for (NodeId node : nodes) require_unchanged(graph_, node);
+  Work& work = collector_.collect(nodes, lifetime);
+  if (work.nodes.empty() && work.aliases.empty() && work.leaves.empty()) return nullptr;
+  refuse_mixture(graph_, parameters_, nodes, marks_);
+  for (NodeId leaf : work.leaves) {
+    // Nothing writes to a leaf.
+    table_.set_value(leaf, const_cast<std::byte*>(leaf_value(graph_, leaf)));
+    if (graph_.parameter_of(leaf) != nullptr) parameters_.push_back(leaf);
+  }
+  return &work;
+}
+
+std::shared_ptr<const plan::Plan> Engine::plan_of(plan::Problem& problem) {
+  Stopwatch watch;
+  problem.strategy = graph_.options().strategy;
+  ++statistics_.plans;
+  const std::uint64_t hash = hash_of(problem);
+  if (std::shared_ptr<const plan::Plan> known = find_plan(problem, hash)) {
+    ++statistics_.plan_hits;
+    watch.lap(statistics_.seconds.planning);
+    return known;
+  }
+  const ScheduleInput input(problem);
+  watch.lap(statistics_.seconds.planning);
+  const batch::Schedule schedule = batch::schedule(problem.strategy, input.graph());
+  watch.lap(statistics_.seconds.scheduling);
+  auto made = std::make_shared<const plan::Plan>(plan::make_plan(problem, schedule));
+  offer_plan(problem, hash, made);
+  watch.lap(statistics_.seconds.planning);
+  return made;
+}
+
+NodeId Engine::source_of_alias(NodeId alias) const {
+  const NodeId same = table_.same[at(alias)];
+  return same != alias ? same : table_.same[at(graph_.inputs(alias)[0])];
+}
+
+std::byte* Engine::address_of_alias(NodeId alias) const {
+  std::byte* const source = table_.address[at(source_of_alias(alias))];
+  if (table_.same[at(alias)] != alias) return source;
+  return source + graph_.signature(alias).view * static_cast<std::int64_t>(size_of(graph_.type(alias).dtype));
+}
+
+void Engine::run(Work& work, std::shared_ptr<const plan::Plan> plan) {
+  Run run;
+  run.nodes = work.nodes;
+  run.values = memory_.take(plan->values.bytes);
+  run.plan = std::move(plan);
+  statistics_.peak_bytes = std::max(statistics_.peak_bytes, memory_.bytes_used());
+  const bool is_recorded = work.problem.lifetime != plan::Lifetime::kFinish;
+  const auto number_of_run = static_cast<std::int32_t>(runs_.size());
+
+  for (std::size_t i = 0; i < work.nodes.size(); ++i)
+    table_.set_value(work.nodes[i], run.row_of(static_cast<std::int32_t>(i)));
+  for (NodeId alias : work.aliases) table_.set_value(alias, address_of_alias(alias));
+  run.rows.reserve(run.nodes.size());
+  for (std::int32_t number : run.plan->order) run.rows.push_back(run.nodes[static_cast<std::size_t>(number)]);
+
+  Stopwatch watch;
+  try {
+    run_forward(graph_, table_, run, view_, statistics_);
+  } catch (...) {
+    for (NodeId node : work.nodes) table_.drop_value(node);
+    for (NodeId node : work.aliases) table_.drop_value(node);
+    memory_.give(run.values);
+    throw;
+  }
+  watch.lap(statistics_.seconds.forward);
+
+  const plan::Plan& made = *run.plan;
+  if (is_recorded) {
+    for (std::size_t i = 0; i < work.nodes.size(); ++i) {
+      const NodeId node = work.nodes[i];
+      if (table_.run[at(node)] >= 0) continue;  // computed once more: backward goes through the first time
+      table_.run[at(node)] = number_of_run;
+      if (made.inside[i] < 0) continue;
+      const auto whole = static_cast<std::size_t>(made.inside[i]);
+      table_.base[at(node)] = work.nodes[whole];
+      table_.offset[at(node)] = made.within[i] - made.within[whole];
+      table_.regions.push_back(node);
+    }
+    for (NodeId alias : work.aliases) {
+      if (table_.run[at(alias)] >= 0) continue;
+      table_.run[at(alias)] = number_of_run;
+      if (table_.same[at(alias)] != alias) continue;
+      const NodeId source = source_of_alias(alias);
+      table_.base[at(alias)] = table_.base[at(source)];
+      table_.offset[at(alias)] = table_.offset[at(source)] + (address_of_alias(alias) - table_.address[at(source)]);
+      table_.regions.push_back(alias);
+    }
+  }
+  bool any_freed = false;
+  for (std::size_t i = 0; i < work.nodes.size(); ++i) {
+    if (made.lasts[i] != 0) continue;
+    table_.drop_value(work.nodes[i]);
+    any_freed = true;
+  }
+  if (any_freed) {
+    for (NodeId alias : work.aliases)
+      if (!table_.has_value(source_of_alias(alias))) table_.drop_value(alias);
+    collector_.forget_merged();
+  }
+
+  ++statistics_.runs;
+  statistics_.nodes += static_cast<std::int64_t>(work.nodes.size());
+  statistics_.views += work.views;
+  statistics_.merged += work.merged;
+  statistics_.steps += made.steps();
+  statistics_.bound += made.bound;
+  statistics_.bound_is_exact = statistics_.bound_is_exact && made.bound_is_exact;
+  statistics_.forced += made.forced;
+  if (is_recorded) {
+    runs_.push_back(std::move(run));
+  } else {
+    move_outputs(work, run);
+    finished_.push_back(std::move(run.plan));
+  }
+}
+
+void Engine::move_outputs(const Work& work, const Run& run) {
+  std::int64_t bytes = 0;
+  const auto row_bytes = [&](std::size_t i) {
+    return work.problem.facts[static_cast<std::size_t>(work.problem.signature[i])].row_bytes;
+  };
+  // A row that contains others moves as a whole, and they with it.
+  const auto moves = [&](std::size_t i) { return run.plan->lasts[i] != 0 && run.plan->inside[i] < 0; };
+  for (std::size_t i = 0; i < work.nodes.size(); ++i)
+    if (moves(i)) bytes += row_bytes(i);
+  std::byte* to = memory_.take(bytes);
+  for (std::size_t i = 0; i < work.nodes.size(); ++i) {
+    if (!moves(i)) continue;
+    if (row_bytes(i) > 0) std::memcpy(to, table_.address[at(work.nodes[i])], static_cast<std::size_t>(row_bytes(i)));
+    table_.address[at(work.nodes[i])] = to;
+    to += row_bytes(i);
+  }
+  for (std::size_t i = 0; i < work.nodes.size(); ++i) {
+    if (run.plan->inside[i] < 0) continue;
+    const auto whole = static_cast<std::size_t>(run.plan->inside[i]);
+    if (!table_.has_value(work.nodes[whole])) table_.drop_value(work.nodes[i]);
+    table_.address[at(work.nodes[i])] =
+        table_.address[at(work.nodes[whole])] + (run.plan->within[i] - run.plan->within[whole]);
+  }
+  for (NodeId alias : work.aliases) table_.address[at(alias)] = address_of_alias(alias);
+  memory_.give(run.values);
+}
+
+void Engine::compute(std::span<const NodeId> nodes) {
+  const FlushDenormals flush;
+  if (Work* work = prepare(nodes, plan::Lifetime::kAll)) {
+    std::shared_ptr<const plan::Plan> plan = plan_of(work->problem);
+    if (!fits(plan->values.bytes)) refuse("value", plan->values.bytes, "Graph::finish() frees what it no longer needs");
+    run(*work, std::move(plan));
+    since_clear_ = Stopwatch();
+  }
+}
+
+void Engine::finish(std::span<const NodeId> nodes) {
+  const FlushDenormals flush;
+  if (Work* work = prepare(nodes, plan::Lifetime::kFinish)) {
+    std::shared_ptr<const plan::Plan> plan = plan_of(work->problem);
+    if (fits(plan->values.bytes))
+      run(*work, std::move(plan));
+    else
+      finish_in_parts(nodes, plan->values.bytes);
+    since_clear_ = Stopwatch();
+  }
+}
+
+void Engine::keep(NodeId node) {
+  table_.resize(graph_.size());
+  table_.flags[at(node)] |= NodeTable::kKeep;
+}
+
+void Engine::forget_values() {
+  const std::vector<std::uint8_t> flags = table_.flags;
+  table_.clear();
+  table_.resize(graph_.size());
+  constexpr auto kAsked = static_cast<std::uint8_t>(NodeTable::kKeep | NodeTable::kApart);
+  for (std::size_t i = 0; i < flags.size(); ++i) table_.flags[i] = flags[i] & kAsked;
+  collector_.forget_merged();
+  runs_.clear();
+  memory_.clear();
+}
+
+void Engine::set_apart(const BackwardOptions& options) {
+  table_.resize(graph_.size());
+  bool again = false;
+  for (const Expr& expr : options.wanted) {
+    const NodeId node = expr.node();
+    if (graph_.inputs(node).empty() || table_.is_apart(node)) continue;
+    table_.flags[at(node)] |= NodeTable::kApart;
+    again |= table_.run[at(node)] >= 0;
+  }
+  if (again) forget_values();
+}
+
+void Engine::differentiate(NodeId loss, const BackwardOptions& options) {
+  require_scalar_loss(graph_, loss);
+  const FlushDenormals flush;
+  const Seed seed{loss};
+  { const Wishes checked(graph_, {&seed, 1}, options); }
+  set_apart(options);
+  if (Work* work = prepare({&loss, 1}, plan::Lifetime::kTraining)) {
+    std::shared_ptr<const plan::Plan> plan = plan_of(work->problem);
+    if (const std::int64_t bytes = training_bytes(*plan, options); !fits(bytes)) {
+      differentiate_in_parts(loss, options, bytes);
+      since_clear_ = Stopwatch();
+      return;
+    }
+    run(*work, std::move(plan));
+  }
+  std::vector<Tensor> gradients = go_back({&seed, 1}, options);
+  wanted_.clear();
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    wanted_.push_back({options.wanted[i].node(), std::move(gradients[i])});
+  since_clear_ = Stopwatch();
+}
+
+std::vector<Tensor> Engine::go_back(std::span<const Seed> seeds, const BackwardOptions& options) {
+  Stopwatch watch;
+  Wishes wishes(graph_, seeds, options);
+  wishes.follow_merged(table_);
+  std::vector<Tensor> gradients = run_backward(graph_, table_, runs_, seeds, wishes, memory_, view_, statistics_);
+  watch.lap(statistics_.seconds.backward);
+  return gradients;
+}
+
+std::string Engine::explain() const { return ""; }
+
+}  // namespace espalier::exec

@@ -1,0 +1,28 @@
+#include "espalier/exec/executor.h"
+
+#include <fmt/format.h>
+
+#include "espalier/base/error.h"
+#include "espalier/exec/engine.h"
+#include "espalier/exec/reference.h"
+
+namespace espalier::exec {
+
+Executor& Executor::of(Graph& graph) {
+  if (graph.runtime() == nullptr) {
+    if (graph.options().execution == Execution::kPlain)
+      graph.runtime() = std::make_unique<Reference>(graph);
+    else
+      graph.runtime() = std::make_unique<Engine>(graph);
+  }
+  return static_cast<Executor&>(*graph.runtime());
+}
+
+void require_scalar_loss(const Graph& graph, NodeId loss) {
+  if (graph.type(loss).elements != 1)
+    throw UsageError(fmt::format("backward: the loss must have one element, and {} has {}\n  {}  {}",
+                                 graph.type(loss).to_string(), graph.type(loss).elements, graph.describe(loss),
+                                 graph.source(loss).to_string()));
+}
+
+}  // namespace espalier::exec

@@ -1,0 +1,109 @@
+#include "espalier/exec/forward.h"
+
+#include <cstring>
+
+#include "espalier/base/threads.h"
+#include "espalier/exec/node_call.h"
+#include "espalier/exec/stopwatch.h"
+#include "espalier/ops/product_rows.h"
+
+namespace espalier::exec {
+namespace {
+
+class Forward {
+ public:
+  Forward(const Graph& graph, const NodeTable& table, const Run& run, StepView& view, Statistics& statistics)
+      : graph_(graph), table_(table), run_(run), view_(view), statistics_(statistics) {}
+
+  void run_step(std::int32_t step) {
+    const std::span<const NodeId> nodes = run_.rows_of(step);
+    const Signature& signature = graph_.signature(nodes[0]);
+    Stopwatch watch(graph_.options().profile);
+    if (signature.side_by_side && !table_.is_apart(nodes[0])) {
+      copy_parts(nodes);
+      watch.lap(statistics_.seconds.copying);
+    } else if (graph_.type(nodes[0]).dtype == DType::kFloat64) {
+      for (NodeId node : nodes) run_plain(node);
+      watch.lap(statistics_.seconds.maps);
+    } else {
+      copy_to_blocks(step, nodes);
+      watch.lap(statistics_.seconds.copying);
+      view_.open(run_, step, nodes);
+      run_kernel(*signature.info, graph_.attrs(nodes[0]));
+      watch.lap(signature.info->kind == Kind::kProduct ? statistics_.seconds.products : statistics_.seconds.maps);
+    }
+  }
+
+ private:
+  /// Most parts were written where they belong.
+  void copy_parts(std::span<const NodeId> nodes) {
+    for (NodeId node : nodes) {
+      std::byte* to = table_.address[at(node)];
+      for (NodeId input : graph_.inputs(node)) {
+        const Type& type = graph_.type(input);
+        const auto bytes = static_cast<std::size_t>(type.elements) * size_of(type.dtype);
+        const std::byte* from = table_.address[at(input)];
+        if (from != to && bytes > 0) {
+          std::memcpy(to, from, bytes);
+          statistics_.bytes_copied += static_cast<std::int64_t>(bytes);
+        }
+        to += bytes;
+      }
+    }
+  }
+
+  void copy_to_blocks(std::int32_t step, std::span<const NodeId> nodes) {
+    for (const plan::Block& block : run_.plan->blocks_of(step)) {
+      std::byte* to = run_.values + run_.plan->values.at[static_cast<std::size_t>(block.piece)];
+      const auto operand = static_cast<std::size_t>(block.operand);
+      const auto bytes =
+          static_cast<std::size_t>(graph_.type(graph_.inputs(nodes[0])[operand]).elements) * sizeof(float);
+      for (std::int32_t r : run_.plan->copies_of(block)) {
+        const auto row = static_cast<std::size_t>(r);
+        std::memcpy(to + row * bytes, table_.address[at(graph_.inputs(nodes[row])[operand])], bytes);
+      }
+      statistics_.bytes_copied += (block.copy_end - block.copy_begin) * static_cast<std::int64_t>(bytes);
+    }
+  }
+
+  void run_plain(NodeId node) {
+    NodeCall call(graph_, table_.address, node);
+    graph_.signature(node).info->plain_double(
+        graph_.attrs(node), graph_.fields(node), call.plain<double>(),
+        {reinterpret_cast<double*>(table_.address[at(node)]), static_cast<std::size_t>(graph_.type(node).elements)});
+  }
+
+  /// Rows are independent; products with shared weights split themselves.
+  void run_kernel(const OpInfo& info, const void* attrs) {
+    const StepIn& in = view_.in();
+    const StepOut out{.y = view_.y(), .saved = view_.saved()};
+    if (in.rows == 1 || (info.kind == Kind::kProduct && view_.any_shared())) {
+      info.forward(attrs, in, out);
+      return;
+    }
+    parallel_for(in.rows, row_grain(in, out.y.width), [&](std::int64_t begin, std::int64_t end) {
+      if (begin == 0 && end == in.rows) {
+        info.forward(attrs, in, out);
+        return;
+      }
+      std::vector<ConstRows> rows;
+      info.forward(attrs, part_of(in, begin, end, rows),
+                   {.y = ops::piece_of(out.y, begin, end - begin), .saved = ops::piece_of(out.saved, begin, end - begin)});
+    });
+  }
+
+  const Graph& graph_;
+  const NodeTable& table_;
+  const Run& run_;
+  StepView& view_;
+  Statistics& statistics_;
+};
+
+}  // namespace
+
+void run_forward(const Graph& graph, const NodeTable& table, const Run& run, StepView& view, Statistics& statistics) {
+  Forward forward(graph, table, run, view, statistics);
+  for (std::int32_t step = 0; step < run.plan->steps(); ++step) forward.run_step(step);
+}
+
+}  // namespace espalier::exec

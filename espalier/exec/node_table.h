@@ -1,0 +1,92 @@
+/// What the engine knows about every node of a graph, in columns.
+///
+/// Words: an *alias* has no row of its own. It is a view (a slice lies inside its input's row) or merged (an equal node
+/// is computed in its place). The *base* of a node is the node whose row contains its own: itself for most, the source
+/// of a view, the concatenation that a node is written into.
+///
+/// Invariants:
+///  1. A base is the base of itself, and is no alias.
+///  2. A node that has a value has an address; one that lost its value keeps an address that may be read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "espalier/base/ids.h"
+#include "espalier/plan/plan.h"
+
+namespace espalier::exec {
+
+inline std::size_t at(NodeId node) { return static_cast<std::size_t>(index_of(node)); }
+
+/// What one run computed, for going back through it.
+struct Run {
+  std::shared_ptr<const plan::Plan> plan;
+  std::vector<NodeId> nodes;  // by their numbers in the plan
+  std::vector<NodeId> rows;   // in the order of the steps
+  std::byte* values = nullptr;
+  std::byte* gradients = nullptr;  // during a backward pass
+
+  std::byte* row_of(std::int32_t number) const {
+    const auto i = static_cast<std::size_t>(number);
+    return values + plan->values.at[static_cast<std::size_t>(plan->piece[i])] + plan->within[i];
+  }
+  std::span<const NodeId> rows_of(std::int32_t step) const {
+    const auto begin = static_cast<std::size_t>(plan->step_begin[static_cast<std::size_t>(step)]);
+    const auto end = static_cast<std::size_t>(plan->step_begin[static_cast<std::size_t>(step) + 1]);
+    return std::span<const NodeId>(rows).subspan(begin, end - begin);
+  }
+};
+
+struct NodeTable {
+  static constexpr std::uint8_t kHasValue = 1;
+  static constexpr std::uint8_t kKeep = 2;      // asked for by the user
+  static constexpr std::uint8_t kMemoable = 4;  // depends on lookups and parameters alone
+  static constexpr std::uint8_t kApart = 8;     // has a row of its own: its gradient is wanted by itself
+
+  std::vector<std::byte*> address;
+  std::vector<std::uint8_t> flags;
+  std::vector<std::int32_t> run;  // the run that backward goes through for it, -1 while there is none
+  std::vector<NodeId> same;       // what is computed in its place: itself for all but merged nodes
+  std::vector<NodeId> root;       // of a view, the node whose row it is taken from; all others are their own
+  std::vector<NodeId> base;
+  std::vector<std::int64_t> offset;  // from the beginning of the base's row, in bytes
+  std::vector<NodeId> regions;       // the nodes that are not their own base, merged ones left out
+
+  bool is_apart(NodeId node) const { return (flags[at(node)] & kApart) != 0; }
+  bool has_value(NodeId node) const { return (flags[at(node)] & kHasValue) != 0; }
+  void set_value(NodeId node, std::byte* where) {
+    address[at(node)] = where;
+    flags[at(node)] |= kHasValue;
+  }
+  void drop_value(NodeId node) { flags[at(node)] &= static_cast<std::uint8_t>(~kHasValue); }
+
+  /// Room for all nodes of a graph.
+  void resize(std::int32_t size) {
+    const std::size_t old = same.size();
+    const auto n = static_cast<std::size_t>(size);
+    if (n == old) return;
+    address.resize(n, nullptr);
+    flags.resize(n, 0);
+    run.resize(n, -1);
+    same.resize(n);
+    root.resize(n);
+    base.resize(n);
+    offset.resize(n, 0);
+    for (std::size_t i = old; i < n; ++i) same[i] = root[i] = base[i] = NodeId{static_cast<std::int32_t>(i)};
+  }
+  void clear() {
+    address.clear();
+    flags.clear();
+    run.clear();
+    same.clear();
+    root.clear();
+    base.clear();
+    offset.clear();
+    regions.clear();
+  }
+};
+
+}  // namespace espalier::exec

@@ -1,0 +1,48 @@
+#include "espalier/exec/parameters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "espalier/base/error.h"
+
+namespace espalier::exec {
+namespace {
+
+bool is_changed(const Graph& graph, NodeId node, const Parameter& parameter) {
+  ParameterFields fields;
+  std::memcpy(&fields, graph.fields(node), sizeof(fields));
+  return parameter.version() != fields.version;
+}
+
+}  // namespace
+
+void require_unchanged(const Graph& graph, NodeId node) {
+  const Parameter* parameter = graph.parameter_of(node);
+  if (parameter != nullptr && is_changed(graph, node, *parameter))
+    throw UsageError(
+        fmt::format("run: parameter \"{}\" was changed after this graph recorded it\n"
+                    "  hint: ask for values and gradients before optimizer.step(), or record a new graph after it",
+                    parameter->name()));
+}
+
+void refuse_mixture(const Graph& graph, std::span<const NodeId> known, std::span<const NodeId> nodes, Marks& marks) {
+  const bool any_changed = std::any_of(known.begin(), known.end(), [&](NodeId node) {
+    return is_changed(graph, node, *graph.parameter_of(node));
+  });
+  if (!any_changed) return;  // nearly always, and without a walk over all that was computed
+  for (NodeId node : ancestors(graph, nodes, marks, [](NodeId) { return true; })) require_unchanged(graph, node);
+}
+
+const std::byte* leaf_value(const Graph& graph, NodeId leaf) {
+  if (const Parameter* parameter = graph.parameter_of(leaf)) {
+    require_unchanged(graph, leaf);
+    return parameter->value().data();
+  }
+  InputFields fields;
+  std::memcpy(&fields, graph.fields(leaf), sizeof(fields));
+  return static_cast<const std::byte*>(fields.data);
+}
+
+}  // namespace espalier::exec

@@ -1,0 +1,94 @@
+#include "espalier/exec/plan_cache.h"
+
+#include <array>
+#include <list>
+#include <mutex>
+#include <unordered_map>
+
+namespace espalier::exec {
+namespace {
+
+/// Nodes of all kept problems together: some 100 bytes each.
+constexpr std::int64_t kMostNodes = std::int64_t{1} << 21;
+
+class Cache {
+ public:
+  std::shared_ptr<const plan::Plan> find(const plan::Problem& problem, std::uint64_t hash) {
+    const std::scoped_lock lock(mutex_);
+    const auto [begin, end] = by_hash_.equal_range(hash);
+    for (auto at = begin; at != end; ++at) {
+      if (!(at->second->problem == problem)) continue;
+      entries_.splice(entries_.begin(), entries_, at->second);
+      return at->second->plan;
+    }
+    return nullptr;
+  }
+
+  void offer(const plan::Problem& problem, std::uint64_t hash, const std::shared_ptr<const plan::Plan>& plan) {
+    const std::scoped_lock lock(mutex_);
+    std::uint64_t& seen = seen_[hash % seen_.size()];
+    if (seen != hash) {
+      seen = hash;
+      return;
+    }
+    if (most_ == 0 || problem.size() > kMostNodes / 4) return;
+    entries_.push_front({problem, hash, plan});
+    by_hash_.emplace(hash, entries_.begin());
+    nodes_ += problem.size();
+    shrink();
+  }
+
+  void resize(std::size_t most) {
+    const std::scoped_lock lock(mutex_);
+    most_ = most;
+    seen_.fill(0);
+    shrink();
+  }
+
+ private:
+  struct Entry {
+    plan::Problem problem;
+    std::uint64_t hash;
+    std::shared_ptr<const plan::Plan> plan;
+  };
+
+  void shrink() {
+    while (entries_.size() > most_ || nodes_ > kMostNodes) {
+      const auto last = std::prev(entries_.end());
+      const auto [begin, end] = by_hash_.equal_range(last->hash);
+      for (auto at = begin; at != end; ++at)
+        if (at->second == last) {
+          by_hash_.erase(at);
+          break;
+        }
+      nodes_ -= last->problem.size();
+      entries_.erase(last);
+    }
+  }
+
+  std::mutex mutex_;
+  std::list<Entry> entries_;  // most recently used first
+  std::unordered_multimap<std::uint64_t, std::list<Entry>::iterator> by_hash_;
+  std::array<std::uint64_t, 4096> seen_{};  // hashes met once, newer ones in the place of older ones
+  std::size_t most_ = 256;
+  std::int64_t nodes_ = 0;
+};
+
+Cache& cache() {
+  static Cache the_cache;
+  return the_cache;
+}
+
+}  // namespace
+
+std::shared_ptr<const plan::Plan> find_plan(const plan::Problem& problem, std::uint64_t hash) {
+  return cache().find(problem, hash);
+}
+
+void offer_plan(const plan::Problem& problem, std::uint64_t hash, const std::shared_ptr<const plan::Plan>& plan) {
+  cache().offer(problem, hash, plan);
+}
+
+void set_plan_cache_size(std::size_t plans) { cache().resize(plans); }
+
+}  // namespace espalier::exec

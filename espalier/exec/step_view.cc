@@ -1,0 +1,130 @@
+#include "espalier/exec/step_view.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "espalier/exec/collect.h"
+#include "espalier/ops/product_rows.h"
+
+namespace espalier::exec {
+
+void StepView::open(const Run& run, std::int32_t step, std::span<const NodeId> nodes,
+                    std::span<const std::int32_t> numbers) {
+  nodes_ = nodes;
+  numbers_ = numbers;
+  const auto count = static_cast<std::int64_t>(nodes.size());
+  const Signature& signature = graph_.signature(nodes[0]);
+  const Type& type = graph_.type(nodes[0]);
+  in_ = {.rows = count,
+         .inputs = {},
+         .shapes = {},
+         .out = &type.shape,
+         .offsets = nullptr,
+         .fields_data = nullptr,
+         .fields_stride = signature.info->field_bytes};
+  rows_.clear();
+  shapes_.clear();
+  shared_ = 0;
+  if (signature.info->is_ragged())
+    open_ragged();
+  else
+    open_operands(run, step);
+  open_fields();
+  in_.inputs = rows_;
+  in_.shapes = shapes_;
+
+  y_ = rows_at<float>(
+      count, type.elements, [&](std::int64_t r) { return address(nodes_[static_cast<std::size_t>(r)]); }, y_offsets_);
+  saved_ = {};
+  if (signature.saved > 0) {
+    auto* saved = reinterpret_cast<float*>(run.values + run.plan->saved_at[static_cast<std::size_t>(step)]);
+    saved_ = rows_at<float>(
+        count, signature.saved, [&](std::int64_t r) { return saved + number(r) * signature.saved; }, saved_offsets_);
+  }
+}
+
+void StepView::open_operands(const Run& run, std::int32_t step) {
+  const std::span<const NodeId> first = graph_.inputs(nodes_[0]);
+  const OpInfo& info = *graph_.signature(nodes_[0]).info;
+  const auto count = static_cast<std::int64_t>(nodes_.size());
+  const std::span<const plan::Block> blocks = run.plan->blocks_of(step);
+  blocks_.clear();
+  if (!blocks.empty()) {
+    blocks_.resize(first.size(), nullptr);
+    for (const plan::Block& block : blocks) blocks_[static_cast<std::size_t>(block.operand)] = &block;
+  }
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const Type& type = graph_.type(first[i]);
+    shapes_.push_back(type.shape);
+    if (info.by_identity(i) && graph_.shared(first[i])) {
+      shared_ |= 1U << i;
+      rows_.push_back({address(first[i]), count, type.elements, 0, nullptr});
+    } else if (const plan::Block* there = block(i)) {
+      auto* data = reinterpret_cast<float*>(run.values + run.plan->values.at[static_cast<std::size_t>(there->piece)]);
+      rows_.push_back(rows_at<const float>(
+          count, type.elements, [&](std::int64_t r) { return data + number(r) * type.elements; }, offsets(i)));
+    } else {
+      rows_.push_back(rows_at<const float>(
+          count, type.elements,
+          [&](std::int64_t r) { return address(graph_.inputs(nodes_[static_cast<std::size_t>(r)])[i]); }, offsets(i)));
+    }
+  }
+}
+
+void StepView::open_ragged() {
+  blocks_.clear();
+  ragged_nodes_.clear();
+  ragged_.assign(1, 0);
+  for (NodeId node : nodes_) {
+    for (NodeId input : graph_.inputs(node)) ragged_nodes_.push_back(input);
+    ragged_.push_back(static_cast<std::int64_t>(ragged_nodes_.size()));
+  }
+  const Type& type = graph_.type(ragged_nodes_[0]);
+  shapes_.push_back(type.shape);
+  rows_.push_back(rows_at<const float>(
+      static_cast<std::int64_t>(ragged_nodes_.size()), type.elements,
+      [&](std::int64_t r) { return address(ragged_nodes_[static_cast<std::size_t>(r)]); }, offsets(0)));
+  in_.offsets = ragged_.data();
+}
+
+void StepView::open_fields() {
+  const auto size = static_cast<std::size_t>(in_.fields_stride);
+  if (size == 0) return;
+  if (nodes_.size() == 1) {
+    in_.fields_data = static_cast<const std::byte*>(graph_.fields(nodes_[0]));
+    return;
+  }
+  fields_.resize(size * nodes_.size());
+  std::byte* to = fields_.data();
+  for (NodeId node : nodes_) {
+    std::memcpy(to, graph_.fields(node), size);
+    to += size;
+  }
+  in_.fields_data = fields_.data();
+}
+
+StepIn part_of(const StepIn& in, std::int64_t begin, std::int64_t end, std::vector<ConstRows>& rows) {
+  StepIn part = in;
+  part.rows = end - begin;
+  if (in.fields_data != nullptr) part.fields_data = in.fields_data + begin * in.fields_stride;
+  if (in.offsets != nullptr) {
+    part.offsets = in.offsets + begin;  // they count from the first operand of the whole step
+    return part;
+  }
+  rows.clear();
+  for (const ConstRows& input : in.inputs)
+    rows.push_back(input.shared() ? ConstRows{input.data, end - begin, input.width, 0, nullptr}
+                                  : ops::piece_of(input, begin, end - begin));
+  part.inputs = rows;
+  return part;
+}
+
+std::int64_t row_grain(const StepIn& in, std::int64_t width) {
+  constexpr std::int64_t kElements = 16384;  // some ten microseconds of work
+  std::int64_t elements = std::max<std::int64_t>(width, 1);
+  for (const ConstRows& input : in.inputs) elements = std::max(elements, input.width);
+  if (in.offsets != nullptr) elements *= std::max<std::int64_t>((in.offsets[in.rows] - in.offsets[0]) / in.rows, 1);
+  return std::max<std::int64_t>(kElements / elements, 1);
+}
+
+}  // namespace espalier::exec

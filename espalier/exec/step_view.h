@@ -1,0 +1,95 @@
+/// The nodes of a step seen as its op's kernels want them: rows, evenly spaced or by address, and fields side by side.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "espalier/exec/node_table.h"
+#include "espalier/graph/graph.h"
+#include "espalier/ops/step.h"
+
+namespace espalier::exec {
+
+/// Rows at these addresses: evenly spaced if they are, else as offsets from the first. Differences are taken of the
+/// addresses as numbers, since the memory need not be one array.
+template <class T, class AddressOf>
+BasicRows<T> rows_at(std::int64_t count, std::int64_t width, const AddressOf& address_of,
+                     std::vector<std::int64_t>& offsets) {
+  T* const first = address_of(std::int64_t{0});
+  if (count == 1) return {first, 1, width, width, nullptr};
+  const auto distance = [&](std::int64_t r) {
+    return (reinterpret_cast<std::intptr_t>(address_of(r)) - reinterpret_cast<std::intptr_t>(first)) /
+           static_cast<std::intptr_t>(sizeof(T));
+  };
+  const std::int64_t stride = distance(1);
+  std::int64_t even = stride >= width && stride > 0 ? 2 : 0;
+  while (even > 0 && even < count && distance(even) == even * stride) ++even;
+  if (even == count) return {first, count, width, stride, nullptr};
+  offsets.resize(static_cast<std::size_t>(count));
+  for (std::int64_t r = 0; r < count; ++r) offsets[static_cast<std::size_t>(r)] = distance(r);
+  return {first, count, width, width, offsets.data()};
+}
+
+/// Reused from step to step, so that its vectors are allocated once.
+class StepView {
+ public:
+  StepView(const Graph& graph, const NodeTable& table) : graph_(graph), table_(table) {}
+
+  /// The views below are of these nodes of one signature from here on. `numbers` are their row numbers in step `step`
+  /// of the run; empty if they are all of its rows.
+  void open(const Run& run, std::int32_t step, std::span<const NodeId> nodes,
+            std::span<const std::int32_t> numbers = {});
+
+  std::span<const NodeId> nodes() const { return nodes_; }
+  const StepIn& in() const { return in_; }
+  /// The results, and what forward leaves for backward.
+  Rows y() const { return y_; }
+  Rows saved() const { return saved_; }
+  /// Operands of node r, as nodes: what is computed in their place.
+  NodeId operand(std::int64_t r, std::size_t i) const {
+    return table_.same[at(graph_.inputs(nodes_[static_cast<std::size_t>(r)])[i])];
+  }
+  bool is_shared(std::size_t i) const { return (shared_ >> i & 1U) != 0; }
+  bool any_shared() const { return shared_ != 0; }
+  /// The block of operand i, or null.
+  const plan::Block* block(std::size_t i) const { return blocks_.empty() ? nullptr : blocks_[i]; }
+  /// The number of row r in its step.
+  std::int64_t number(std::int64_t r) const { return numbers_.empty() ? r : numbers_[static_cast<std::size_t>(r)]; }
+
+ private:
+  std::vector<std::int64_t>& offsets(std::size_t i) {
+    while (offsets_.size() <= i) offsets_.emplace_back();
+    return offsets_[i];
+  }
+  float* address(NodeId node) const { return reinterpret_cast<float*>(table_.address[at(node)]); }
+  void open_operands(const Run& run, std::int32_t step);
+  void open_ragged();
+  void open_fields();
+
+  const Graph& graph_;
+  const NodeTable& table_;
+  std::span<const NodeId> nodes_;
+  std::span<const std::int32_t> numbers_;
+  std::uint32_t shared_ = 0;
+  StepIn in_;
+  Rows y_;
+  Rows saved_;
+  std::vector<const plan::Block*> blocks_;
+  std::vector<ConstRows> rows_;
+  std::vector<Shape> shapes_;
+  std::vector<std::vector<std::int64_t>> offsets_;
+  std::vector<std::int64_t> y_offsets_;
+  std::vector<std::int64_t> saved_offsets_;
+  std::vector<NodeId> ragged_nodes_;
+  std::vector<std::int64_t> ragged_;
+  std::vector<std::byte> fields_;
+};
+
+/// Rows begin to end - 1 of a step, for splitting it.
+StepIn part_of(const StepIn& in, std::int64_t begin, std::int64_t end, std::vector<ConstRows>& rows);
+
+/// How many rows of a step a thread should have at least.
+std::int64_t row_grain(const StepIn& in, std::int64_t width);
+
+}  // namespace espalier::exec
