@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "espalier/base/files.h"
+#include "espalier/base/threads.h"
 #include "espalier/train/terminal.h"
 
 namespace espalier::cli {
@@ -24,6 +25,58 @@ void print_score(std::string_view what, const train::ListOpsScore& score) {
     fmt::print("; at depth {} and more {} of {}, {:.2f} %", train::kListOpsDeep, score.deep_correct,
                score.deep_instances, 100 * score.deep_accuracy());
   fmt::print("; loss {:.4f}\n", score.loss());
+}
+
+void print_speeds(std::int32_t batch, std::span<const train::StrategySpeed> speeds) {
+  fmt::print("gradients of minibatches of {}, {} thread{}, strategies in turn, medians:\n", batch, thread_count(),
+             thread_count() == 1 ? "" : "s");
+  fmt::print("  {:<10} {:>12} {:>10} {:>10} {:>10}\n", "strategy", "instances/s", "times none", "steps", "bound");
+  for (const train::StrategySpeed& speed : speeds)
+    fmt::print("  {:<10} {:>12.0f} {:>10.2f} {:>10.0f} {:>10.0f}\n", name_of(speed.strategy),
+               speed.instances_per_second, speed.instances_per_second / speeds[0].instances_per_second, speed.steps,
+               speed.bound);
+  std::fflush(stdout);
+}
+
+void print_statistics(const Statistics& statistics) {
+  const Statistics::Seconds& seconds = statistics.seconds;
+  fmt::print("{} nodes ran in {} steps, {:.1f} a step; {} were merged with equal ones, {} were views\n",
+             statistics.nodes, statistics.steps, statistics.rows_a_step(), statistics.merged, statistics.views);
+  fmt::print(
+      "thread seconds: recording {:.1f}, scheduling {:.1f}, planning {:.1f}, forward {:.1f}, backward {:.1f}, update "
+      "{:.1f}\n",
+      seconds.recording, seconds.scheduling, seconds.planning, seconds.forward, seconds.backward, seconds.update);
+}
+
+nlohmann::ordered_json to_json(std::span<const train::StrategySpeed> speeds) {
+  nlohmann::ordered_json result = nlohmann::ordered_json::object();
+  for (const train::StrategySpeed& speed : speeds)
+    result[std::string(name_of(speed.strategy))] = {{"instances_per_second", speed.instances_per_second},
+                                                    {"steps", speed.steps},
+                                                    {"bound", speed.bound}};
+  return result;
+}
+
+nlohmann::ordered_json to_json(const Statistics& statistics) {
+  const Statistics::Seconds& seconds = statistics.seconds;
+  return {{"nodes", statistics.nodes},
+          {"views", statistics.views},
+          {"merged", statistics.merged},
+          {"steps", statistics.steps},
+          {"bound", statistics.bound},
+          {"forced", statistics.forced},
+          {"rows_a_step", statistics.rows_a_step()},
+          {"bytes_copied", statistics.bytes_copied},
+          {"peak_bytes", statistics.peak_bytes},
+          {"plans", statistics.plans},
+          {"plan_hits", statistics.plan_hits},
+          {"seconds",
+           {{"recording", seconds.recording},
+            {"scheduling", seconds.scheduling},
+            {"planning", seconds.planning},
+            {"forward", seconds.forward},
+            {"backward", seconds.backward},
+            {"update", seconds.update}}}};
 }
 
 nlohmann::ordered_json to_json(const train::ListOpsScore& score) {

@@ -17,7 +17,14 @@ void print_data(std::span<const data::Tree> train, std::span<const data::Tree> h
 /// Accuracy overall and on deep expressions, on standard output.
 void print_score(std::string_view what, const train::ListOpsScore& score);
 
+/// Instances a second by strategy, as a table on standard output.
+void print_speeds(std::int32_t batch, std::span<const train::StrategySpeed> speeds);
+/// What ran together and where the time went, on standard output.
+void print_statistics(const Statistics& statistics);
+
 nlohmann::ordered_json to_json(const train::ListOpsScore& score);
+nlohmann::ordered_json to_json(std::span<const train::StrategySpeed> speeds);
+nlohmann::ordered_json to_json(const Statistics& statistics);
 /// Writes a summary whole or not at all. Accuracies are written so that they read back to the same number.
 void write_json(const std::filesystem::path& path, const nlohmann::ordered_json& json);
 

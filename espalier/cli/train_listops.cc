@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -17,6 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::array kStrategies{Strategy::kNone, Strategy::kDepth, Strategy::kAgenda, Strategy::kFrontier};
+
 struct Options {
   data::ListOpsOptions grammar;
   std::int64_t train_count = 100'000;
@@ -28,6 +31,8 @@ struct Options {
   train::ListOpsTraining training;
   std::string out = ".";
   std::string summary;
+  std::string strategy = "frontier";
+  double compare_seconds = 4;
   int threads = 0;
 };
 
@@ -50,6 +55,8 @@ Metadata facts_of(const Options& options) {
 void run(Options options) {
   if (options.threads > 0) set_thread_count(options.threads);
   options.training.seed = options.grammar.seed;
+  for (const Strategy strategy : kStrategies)
+    if (options.strategy == name_of(strategy)) options.training.strategy = strategy;
   // Everything that could spoil the end of a long run is tried first.
   const fs::path weights = fs::path(options.out) / "listops.safetensors";
   ensure_writable_folder(options.out);
@@ -92,6 +99,12 @@ void run(Options options) {
   print_score("held out", score);
   net.save(weights, facts_of(options));
   fmt::print("weights: {}\n", weights.string());
+  print_statistics(trainer.statistics());
+  std::vector<train::StrategySpeed> speeds;
+  if (options.compare_seconds > 0) {
+    speeds = train::compare_strategies(net, sets.train, options.training.batch, options.compare_seconds);
+    print_speeds(options.training.batch, speeds);
+  }
 
   if (options.summary.empty()) return;
   write_json(options.summary, {{"task", "listops"},
@@ -111,6 +124,9 @@ void run(Options options) {
                                {"learning_rate", options.training.learning_rate},
                                {"epochs", std::move(epochs)},
                                {"training_seconds", seconds},
+                               {"strategy", options.strategy},
+                               {"statistics", to_json(trainer.statistics())},
+                               {"speeds", to_json(speeds)},
                                {"held_out", to_json(score)},
                                {"weights", weights.string()}});
   fmt::print("summary: {}\n", options.summary);
@@ -152,12 +168,23 @@ void add_train_listops(CLI::App& train) {
   command->add_option("--batch", options->training.batch, "Expressions in a minibatch")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  command->add_option("--learning-rate", options->training.learning_rate, "Of Adam, at the start")
+  command->add_option("--learning-rate", options->training.learning_rate, "Of Adam, after the warm-up")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
+  command->add_option("--warmup", options->training.warmup, "Steps in which the learning rate rises; at most a tenth of all")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--clip", options->training.clip_norm, "Largest norm of a gradient")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
+  command->add_option("--strategy", options->strategy, "How nodes are brought together: none, depth, agenda, frontier")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"none", "depth", "agenda", "frontier"}));
+  command
+      ->add_option("--compare", options->compare_seconds,
+                   "Seconds to spend at the end on comparing the strategies' speed; 0 leaves it out")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--threads", options->threads, "Threads to use (default: ESPALIER_THREADS, or all cores)")
       ->check(CLI::Range(1, 1024));
   command->callback([options] { run(*options); });

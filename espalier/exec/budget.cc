@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <map>
 
 #include "espalier/base/error.h"
 #include "espalier/exec/engine.h"
@@ -21,10 +23,11 @@ struct Term {
 /// node where instances meet in another way.
 std::vector<Term> terms_of(const Graph& graph, NodeId loss, NodeId& meeting) {
   std::vector<Term> terms;
-  std::vector<Seed> open{{loss, 1}};
+  // The last recorded first: when a node's turn comes, all that use it have had theirs.
+  std::map<NodeId, double, std::greater<>> open{{loss, 1}};
   while (!open.empty()) {
-    const Seed next = open.back();
-    open.pop_back();
+    const Seed next{open.begin()->first, open.begin()->second};
+    open.erase(open.begin());
     if (graph.instance(next.node) != kJoint) {
       terms.push_back({graph.instance(next.node), next});
       continue;
@@ -35,7 +38,7 @@ std::vector<Term> terms_of(const Graph& graph, NodeId loss, NodeId& meeting) {
       return {};
     }
     const std::span<const NodeId> inputs = graph.inputs(next.node);
-    for (NodeId input : inputs) open.push_back({input, next.factor * weight(inputs.size())});
+    for (NodeId input : inputs) open[input] += next.factor * weight(inputs.size());
   }
   std::sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
     return a.instance != b.instance ? a.instance < b.instance : a.seed.node < b.seed.node;

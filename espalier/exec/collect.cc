@@ -120,7 +120,7 @@ bool Collector::merge(NodeId node) {
   if (!is_memoable(node, *graph_.signature(node).info)) return false;
   table_.flags[at(node)] |= NodeTable::kMemoable;
   const bool training = work_.problem.lifetime == plan::Lifetime::kTraining;
-  const NodeId equal = memo_.find_or_add(graph_, table_, node, [&](NodeId other) {
+  const NodeId equal = memo_.find_or_add(node, [&](NodeId other) {
     if (marks_.has(other)) return other < node;  // of this run, and met already
     return table_.has_value(other) && (!training || table_.run[at(other)] >= 0);
   });

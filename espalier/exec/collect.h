@@ -26,7 +26,7 @@ struct Work {
 
 class Collector {
  public:
-  Collector(const Graph& graph, NodeTable& table) : graph_(graph), table_(table) {}
+  Collector(const Graph& graph, NodeTable& table) : graph_(graph), table_(table), memo_(graph, table) {}
 
   /// What is missing to have the values of `nodes` or, with Lifetime::kTraining, to differentiate them. Valid until
   /// the next call.

@@ -55,10 +55,14 @@ void Engine::clear() {
 
 Work* Engine::prepare(std::span<const NodeId> nodes, plan::Lifetime lifetime) {
   since_clear_.lap(statistics_.seconds.recording);
-  for (NodeId node : nodes) require_unchanged(graph_, node);
+  bool freed = false;
+  for (NodeId node : nodes) {
+    require_unchanged(graph_, node);
+    freed |= at(node) < table_.run.size() && table_.run[at(node)] >= 0 && !table_.has_value(node);
+  }
   Work& work = collector_.collect(nodes, lifetime);
   if (work.nodes.empty() && work.aliases.empty() && work.leaves.empty()) return nullptr;
-  refuse_mixture(graph_, parameters_, nodes, marks_);
+  refuse_mixture(graph_, parameters_, nodes, marks_, freed);
   for (NodeId leaf : work.leaves) {
     // Nothing writes to a leaf.
     table_.set_value(leaf, const_cast<std::byte*>(leaf_value(graph_, leaf)));
@@ -170,7 +174,8 @@ void Engine::run(Work& work, std::shared_ptr<const plan::Plan> plan) {
     runs_.push_back(std::move(run));
   } else {
     move_outputs(work, run);
-    finished_.push_back(std::move(run.plan));
+    run.values = nullptr;
+    finished_.push_back(std::move(run));
   }
 }
 
@@ -281,7 +286,5 @@ std::vector<Tensor> Engine::go_back(std::span<const Seed> seeds, const BackwardO
   watch.lap(statistics_.seconds.backward);
   return gradients;
 }
-
-std::string Engine::explain() const { return ""; }
 
 }  // namespace espalier::exec

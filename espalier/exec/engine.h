@@ -68,7 +68,7 @@ class Engine final : public Executor {
   std::vector<NodeId> parameters_;  // the nodes of those that values were computed from
   Marks marks_;
   Statistics statistics_;
-  std::vector<std::shared_ptr<const plan::Plan>> finished_;  // plans of runs that cannot be differentiated
+  std::vector<Run> finished_;  // runs that cannot be differentiated, for explain()
   Stopwatch since_clear_;
 };
 

@@ -18,21 +18,22 @@ bool is_changed(const Graph& graph, NodeId node, const Parameter& parameter) {
 
 }  // namespace
 
-void require_unchanged(const Graph& graph, NodeId node) {
+void require_unchanged(const Graph& graph, NodeId node, bool freed) {
   const Parameter* parameter = graph.parameter_of(node);
-  if (parameter != nullptr && is_changed(graph, node, *parameter))
-    throw UsageError(
-        fmt::format("run: parameter \"{}\" was changed after this graph recorded it\n"
-                    "  hint: ask for values and gradients before optimizer.step(), or record a new graph after it",
-                    parameter->name()));
+  if (parameter == nullptr || !is_changed(graph, node, *parameter)) return;
+  throw UsageError(
+      fmt::format("run: parameter \"{}\" was changed after this graph recorded it\n  hint: {}", parameter->name(),
+                  freed ? "backward() or finish() freed this value; graph.keep(x) before it makes it stay"
+                        : "ask for values and gradients before optimizer.step(), or record a new graph after it"));
 }
 
-void refuse_mixture(const Graph& graph, std::span<const NodeId> known, std::span<const NodeId> nodes, Marks& marks) {
+void refuse_mixture(const Graph& graph, std::span<const NodeId> known, std::span<const NodeId> nodes, Marks& marks,
+                    bool freed) {
   const bool any_changed = std::any_of(known.begin(), known.end(), [&](NodeId node) {
     return is_changed(graph, node, *graph.parameter_of(node));
   });
   if (!any_changed) return;  // nearly always, and without a walk over all that was computed
-  for (NodeId node : ancestors(graph, nodes, marks, [](NodeId) { return true; })) require_unchanged(graph, node);
+  for (NodeId node : ancestors(graph, nodes, marks, [](NodeId) { return true; })) require_unchanged(graph, node, freed);
 }
 
 const std::byte* leaf_value(const Graph& graph, NodeId leaf) {

@@ -10,11 +10,12 @@
 namespace espalier::exec {
 
 /// Refuses (UsageError) a parameter's node whose parameter was changed since it was recorded. Other nodes pass.
-void require_unchanged(const Graph& graph, NodeId node);
+void require_unchanged(const Graph& graph, NodeId node, bool freed = false);
 
 /// Refuses to go on computing `nodes` from values that were computed from numbers which a parameter no longer has.
-/// `known` are the parameters' nodes that values were computed from.
-void refuse_mixture(const Graph& graph, std::span<const NodeId> known, std::span<const NodeId> nodes, Marks& marks);
+/// `known` are the parameters' nodes that values were computed from; `freed` says that `nodes` once had their values.
+void refuse_mixture(const Graph& graph, std::span<const NodeId> known, std::span<const NodeId> nodes, Marks& marks,
+                    bool freed = false);
 
 /// Where the numbers of a leaf are. Refuses a parameter that was changed.
 const std::byte* leaf_value(const Graph& graph, NodeId leaf);

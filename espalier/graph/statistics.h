@@ -36,6 +36,32 @@ struct Statistics {
   Seconds seconds;
 
   double rows_a_step() const { return steps == 0 ? 0 : static_cast<double>(nodes) / static_cast<double>(steps); }
+
+  /// Takes those of another graph, or of another minibatch, in: peaks are compared, all else is added.
+  void add(const Statistics& other) {
+    runs += other.runs;
+    nodes += other.nodes;
+    views += other.views;
+    merged += other.merged;
+    steps += other.steps;
+    bound += other.bound;
+    bound_is_exact = bound_is_exact && other.bound_is_exact;
+    forced += other.forced;
+    bytes_copied += other.bytes_copied;
+    peak_bytes = peak_bytes > other.peak_bytes ? peak_bytes : other.peak_bytes;
+    parts += other.parts;
+    plans += other.plans;
+    plan_hits += other.plan_hits;
+    seconds.recording += other.seconds.recording;
+    seconds.scheduling += other.seconds.scheduling;
+    seconds.planning += other.seconds.planning;
+    seconds.forward += other.seconds.forward;
+    seconds.backward += other.seconds.backward;
+    seconds.copying += other.seconds.copying;
+    seconds.products += other.seconds.products;
+    seconds.maps += other.seconds.maps;
+    seconds.update += other.seconds.update;
+  }
 };
 
 }  // namespace espalier

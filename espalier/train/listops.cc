@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <numeric>
 #include <vector>
 
@@ -66,9 +67,12 @@ void count(ListOpsScore& score, const data::Tree& tree, const Tensor& scores, do
 ListOpsNet::ListOpsNet(const ListOpsSizes& sizes, std::uint64_t seed)
     : sizes_(sizes),
       model_(std::make_unique<Model>(seed)),
-      words_(*model_ / "words", static_cast<std::int32_t>(data::kListOpsWords.size()), sizes.embedding),
+      // Rows of unit variance: with smaller ones the digits start out more alike, and learning starts later.
+      words_(*model_ / "words", static_cast<std::int32_t>(data::kListOpsWords.size()), sizes.embedding,
+             {.init = init::normal(0, 1)}),
       cell_(*model_ / "cell", sizes.embedding, sizes.hidden),
-      classify_(*model_ / "classify", sizes.hidden, data::kListOpsLabels) {}
+      classify_(*model_ / "classify", sizes.hidden, data::kListOpsLabels),
+      read_(*model_ / "read", data::kListOpsLabels, sizes.embedding, {.bias = false, .init = init::normal(0, 1)}) {}
 
 Expr ListOpsNet::operator()(Graph& graph, const data::Tree& tree) const {
   std::vector<nn::TreeState> states;
@@ -80,6 +84,8 @@ Expr ListOpsNet::operator()(Graph& graph, const data::Tree& tree) const {
       const std::span<const std::int32_t> children = tree.children(node);
       states.push_back(
           cell_(states[static_cast<std::size_t>(children[0])], states[static_cast<std::size_t>(children[1])]));
+      const bool is_value = tree.token(children[1]) == data::kListOpsEnd;
+      if (is_value && node + 1 < tree.size()) states.back() = cell_.leaf(read_(softmax(classify_(states.back().h))));
     }
   }
   return classify_(states.back().h);
@@ -108,20 +114,30 @@ ListOpsNet ListOpsNet::load(const std::filesystem::path& path, Metadata* facts) 
 }
 
 ListOpsScore evaluate(const ListOpsNet& net, std::span<const data::Tree> trees, const ListOpsWatch& watch) {
-  constexpr std::int64_t kPart = 512;
+  // Groups do not depend on the number of threads, nor do their numbers.
+  constexpr std::int64_t kGroup = 64;
+  constexpr std::int64_t kGroupsAtOnce = 32;
   ListOpsScore total;
   const auto size = static_cast<std::int64_t>(trees.size());
-  for (std::int64_t begin = 0; begin < size; begin += kPart) {
-    const std::int64_t end = std::min(size, begin + kPart);
-    std::vector<ListOpsScore> scores(static_cast<std::size_t>(end - begin));
-    parallel_for(end - begin, 1, [&](std::int64_t from, std::int64_t to) {
+  for (std::int64_t begin = 0; begin < size; begin += kGroup * kGroupsAtOnce) {
+    const std::int64_t end = std::min(size, begin + kGroup * kGroupsAtOnce);
+    std::vector<ListOpsScore> scores(static_cast<std::size_t>((end - begin + kGroup - 1) / kGroup));
+    parallel_for(static_cast<std::int64_t>(scores.size()), 1, [&](std::int64_t from, std::int64_t to) {
       Graph graph({.training = false});
-      for (std::int64_t i = from; i < to; ++i) {
-        const data::Tree& tree = trees[static_cast<std::size_t>(begin + i)];
+      for (std::int64_t group = from; group < to; ++group) {
+        const std::int64_t first = begin + group * kGroup;
+        const auto part = trees.subspan(static_cast<std::size_t>(first),
+                                        static_cast<std::size_t>(std::min(end, first + kGroup) - first));
         graph.clear();
-        graph.begin_instance();
-        const Expr digits = net(graph, tree);
-        count(scores[static_cast<std::size_t>(i)], tree, digits.value(), cross_entropy(digits, tree.label()).scalar());
+        std::vector<Expr> outputs;
+        for (const data::Tree& tree : part) {
+          graph.begin_instance();
+          outputs.push_back(net(graph, tree));
+          outputs.push_back(cross_entropy(outputs.back(), tree.label()));
+        }
+        graph.finish(outputs);
+        for (std::size_t i = 0; i < part.size(); ++i)
+          count(scores[static_cast<std::size_t>(group)], part[i], outputs[2 * i].value(), outputs[2 * i + 1].scalar());
       }
     });
     for (const ListOpsScore& score : scores) add(total, score);  // in the order of the trees
@@ -130,65 +146,102 @@ ListOpsScore evaluate(const ListOpsNet& net, std::span<const data::Tree> trees, 
   return total;
 }
 
-struct ListOpsTrainer::State {
+namespace {
+
+/// Computes the gradients of minibatches, each divided among the threads.
+class Workers {
+ public:
+  explicit Workers(Strategy strategy) {
+    for (int i = 0; i < thread_count(); ++i) workers_.push_back(std::make_unique<Worker>(strategy));
+  }
+
+  /// The score of the trees of a minibatch; gradients() has the sum over them afterwards.
+  ListOpsScore run(const ListOpsNet& net, std::span<const data::Tree> trees, std::span<const std::size_t> batch) {
+    const auto parts = static_cast<std::int64_t>(std::min(workers_.size(), batch.size()));
+    const auto size = static_cast<std::int64_t>(batch.size());
+    parallel_for(parts, 1, [&](std::int64_t from, std::int64_t to) {
+      for (std::int64_t p = from; p < to; ++p) {
+        const auto begin = static_cast<std::size_t>(size * p / parts);
+        const auto end = static_cast<std::size_t>(size * (p + 1) / parts);
+        workers_[static_cast<std::size_t>(p)]->run(net, trees, batch.subspan(begin, end - begin));
+      }
+    });
+    ListOpsScore score;
+    for (std::size_t p = 0; p < static_cast<std::size_t>(parts); ++p) {
+      if (p > 0) gradients().add(workers_[p]->gradients);
+      add(score, workers_[p]->score);
+      statistics_.add(workers_[p]->graph.statistics());
+    }
+    return score;
+  }
+
+  Gradients& gradients() { return workers_[0]->gradients; }
+  Statistics& statistics() { return statistics_; }
+
+ private:
   /// What one thread works with.
   struct Worker {
+    explicit Worker(Strategy strategy) : graph({.strategy = strategy}) {}
+
+    void run(const ListOpsNet& net, std::span<const data::Tree> trees, std::span<const std::size_t> part) {
+      gradients.clear();
+      score = {};
+      graph.clear();
+      std::vector<Expr> digits;
+      std::vector<Expr> losses;
+      for (std::size_t i : part) {
+        graph.begin_instance(i);
+        digits.push_back(net(graph, trees[i]));
+        graph.keep(digits.back());
+        losses.push_back(cross_entropy(digits.back(), trees[i].label()));
+        graph.keep(losses.back());
+      }
+      sum(losses).backward({.into = &gradients, .wanted = {}});
+      for (std::size_t i = 0; i < part.size(); ++i)
+        count(score, trees[part[i]], digits[i].value(), losses[i].scalar());
+    }
+
     Graph graph;
     Gradients gradients;
     ListOpsScore score;
   };
 
+  std::vector<std::unique_ptr<Worker>> workers_;
+  Statistics statistics_;
+};
+
+}  // namespace
+
+struct ListOpsTrainer::State {
   State(ListOpsNet& of, std::span<const data::Tree> set, const ListOpsTraining& training)
       : net(of),
         trees(set),
         options(training),
         adam(of.model(), {.learning_rate = training.learning_rate, .clip_norm = training.clip_norm}),
         random(training.seed, 1),
-        order(set.size()) {
+        order(set.size()),
+        workers(training.strategy) {
     if (set.empty()) throw UsageError("train: there are no training instances");
+    if (training.warmup < 0)
+      throw UsageError(fmt::format("train: a warm-up of {} steps is not possible", training.warmup));
     if (training.batch < 1)
       throw UsageError(fmt::format("train: a minibatch of {} instances is not possible", training.batch));
     const std::int64_t batches = (static_cast<std::int64_t>(set.size()) + training.batch - 1) / training.batch;
-    adam.set_schedule(optim::cosine_decay(batches * training.epochs));
+    const std::int64_t steps = batches * training.epochs;
+    // A short run gives at most a tenth of itself to warming up.
+    const std::int64_t warmup = std::min<std::int64_t>(training.warmup, steps / 10);
+    const optim::Schedule falling = optim::cosine_decay(steps - warmup);
+    adam.set_schedule(warmup > 0 ? optim::linear_warmup(warmup, falling) : falling);
     std::iota(order.begin(), order.end(), 0);
-    for (int i = 0; i < thread_count(); ++i) workers.push_back(std::make_unique<Worker>());
-  }
-
-  /// Records, runs and differentiates one part of a minibatch.
-  void run_part(Worker& worker, std::span<const std::size_t> part) const {
-    worker.gradients.clear();
-    worker.score = {};
-    worker.graph.clear();
-    std::vector<Expr> digits;
-    std::vector<Expr> losses;
-    for (std::size_t i : part) {
-      worker.graph.begin_instance(i);
-      digits.push_back(net(worker.graph, trees[i]));
-      losses.push_back(cross_entropy(digits.back(), trees[i].label()));
-    }
-    sum(losses).backward({.into = &worker.gradients, .wanted = {}});
-    for (std::size_t i = 0; i < part.size(); ++i)
-      count(worker.score, trees[part[i]], digits[i].value(), losses[i].scalar());
   }
 
   ListOpsScore run_batch(std::span<const std::size_t> batch) {
-    const auto parts = static_cast<std::int64_t>(std::min(workers.size(), batch.size()));
-    const auto size = static_cast<std::int64_t>(batch.size());
-    parallel_for(parts, 1, [&](std::int64_t from, std::int64_t to) {
-      for (std::int64_t p = from; p < to; ++p) {
-        const auto begin = static_cast<std::size_t>(size * p / parts);
-        const auto end = static_cast<std::size_t>(size * (p + 1) / parts);
-        run_part(*workers[static_cast<std::size_t>(p)], batch.subspan(begin, end - begin));
-      }
-    });
-    Gradients& gradients = workers[0]->gradients;
-    ListOpsScore score = workers[0]->score;
-    for (std::size_t p = 1; p < static_cast<std::size_t>(parts); ++p) {
-      gradients.add(workers[p]->gradients);
-      add(score, workers[p]->score);
-    }
-    gradients.scale(1.0 / static_cast<double>(batch.size()));
-    adam.step(gradients);
+    const ListOpsScore score = workers.run(net, trees, batch);
+    const auto start = std::chrono::steady_clock::now();
+    workers.gradients().scale(1.0 / static_cast<double>(batch.size()));
+    adam.step(workers.gradients());
+    workers.statistics().seconds.update +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return score;
   }
 
@@ -198,13 +251,15 @@ struct ListOpsTrainer::State {
   optim::Adam adam;
   Random random;
   std::vector<std::size_t> order;
-  std::vector<std::unique_ptr<Worker>> workers;
+  Workers workers;
 };
 
 ListOpsTrainer::ListOpsTrainer(ListOpsNet& net, std::span<const data::Tree> trees, const ListOpsTraining& options)
     : state_(std::make_unique<State>(net, trees, options)) {}
 
 ListOpsTrainer::~ListOpsTrainer() = default;
+
+const Statistics& ListOpsTrainer::statistics() const { return state_->workers.statistics(); }
 
 ListOpsScore ListOpsTrainer::run_epoch(const ListOpsWatch& watch) {
   State& state = *state_;
@@ -217,6 +272,46 @@ ListOpsScore ListOpsTrainer::run_epoch(const ListOpsWatch& watch) {
     if (watch) watch(static_cast<std::int64_t>(begin + size), total);
   }
   return total;
+}
+
+std::vector<StrategySpeed> compare_strategies(const ListOpsNet& net, std::span<const data::Tree> trees,
+                                              std::int32_t batch, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  if (trees.empty()) throw UsageError("compare_strategies: there are no instances");
+  struct Measured {
+    explicit Measured(Strategy by) : strategy(by), workers(by) {}
+    Strategy strategy;
+    Workers workers;
+    std::vector<double> rates;
+  };
+  std::vector<std::unique_ptr<Measured>> all;
+  for (const Strategy strategy : {Strategy::kNone, Strategy::kDepth, Strategy::kAgenda, Strategy::kFrontier})
+    all.push_back(std::make_unique<Measured>(strategy));
+
+  std::vector<std::size_t> minibatch(static_cast<std::size_t>(batch));
+  const auto start = Clock::now();
+  const auto since = [](Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); };
+  // The first round warms up; a machine that slows down for a while slows all strategies.
+  for (std::size_t round = 0; round < 4 || since(start) < seconds; ++round) {
+    for (std::size_t i = 0; i < minibatch.size(); ++i) minibatch[i] = (round * minibatch.size() + i) % trees.size();
+    for (auto& measured : all) {
+      const auto before = Clock::now();
+      measured->workers.run(net, trees, minibatch);
+      if (round > 0) measured->rates.push_back(static_cast<double>(batch) / since(before));
+    }
+  }
+  std::vector<StrategySpeed> result;
+  for (auto& measured : all) {
+    std::vector<double>& rates = measured->rates;
+    std::nth_element(rates.begin(), rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2), rates.end());
+    const Statistics& statistics = measured->workers.statistics();
+    const auto runs = static_cast<double>(statistics.runs);
+    result.push_back({.strategy = measured->strategy,
+                      .instances_per_second = rates[rates.size() / 2],
+                      .steps = static_cast<double>(statistics.steps) / runs,
+                      .bound = static_cast<double>(statistics.bound) / runs});
+  }
+  return result;
 }
 
 }  // namespace espalier::train

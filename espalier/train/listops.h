@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "espalier/base/export.h"
 #include "espalier/data/listops.h"
@@ -20,10 +21,14 @@ namespace espalier::train {
 
 struct ListOpsSizes {
   std::int32_t embedding = 32;
-  std::int32_t hidden = 64;
+  std::int32_t hidden = 48;
 };
 
 /// The network: an embedding of the 15 tokens, a binary Tree-LSTM (nn/tree_lstm.h), a linear classifier at the root.
+///
+/// Within the tree, a finished list is classified in the same way, and the list around it sees it as a leaf whose
+/// embedding is softmax(scores) R, R: [10, embedding]. So what a list is learnt to do with digits, it does with the
+/// values of lists too. Only the root's value is trained on.
 ///
 /// Thread safety: as Model.
 class ESPALIER_EXPORT ListOpsNet {
@@ -47,6 +52,7 @@ class ESPALIER_EXPORT ListOpsNet {
   nn::Embedding words_;
   nn::BinaryTreeLstm cell_;
   nn::Linear classify_;
+  nn::Linear read_;
 };
 
 /// Expressions of this depth and more are counted apart: there, guessing from the last few tokens no longer helps.
@@ -79,15 +85,19 @@ ESPALIER_EXPORT ListOpsScore evaluate(const ListOpsNet& net, std::span<const dat
 
 struct ListOpsTraining {
   std::int32_t batch = 32;
-  double learning_rate = 4e-3;
-  double clip_norm = 5;
-  std::int32_t epochs = 2;
+  /// The highest; reached after the warm-up.
+  double learning_rate = 6e-3;
+  /// Steps in which the learning rate rises evenly; of a short run at most a tenth.
+  std::int32_t warmup = 500;
+  double clip_norm = 1;
+  std::int32_t epochs = 4;
   std::uint64_t seed = 1;
+  Strategy strategy = Strategy::kFrontier;
 };
 
-/// Trains a net with Adam on minibatches drawn in a new order every epoch; the learning rate falls to zero along a
-/// cosine. Each minibatch is divided among the threads, whose gradients are added up in a fixed order: the same seed
-/// and number of threads give the same bits.
+/// Trains a net with Adam on minibatches drawn in a new order every epoch; the learning rate rises in the warm-up and
+/// then falls to zero along a cosine. Each minibatch is divided among the threads, whose gradients are added up in a
+/// fixed order: the same seed and number of threads give the same bits.
 class ESPALIER_EXPORT ListOpsTrainer {
  public:
   ListOpsTrainer(ListOpsNet& net, std::span<const data::Tree> trees, const ListOpsTraining& options);
@@ -98,9 +108,24 @@ class ESPALIER_EXPORT ListOpsTrainer {
   /// One pass over the training set. The score is that of each tree before the update that used it.
   ListOpsScore run_epoch(const ListOpsWatch& watch = {});
 
+  /// Of all graphs so far; seconds are those of all threads together.
+  const Statistics& statistics() const;
+
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// How fast gradients of minibatches are computed by one strategy.
+struct StrategySpeed {
+  Strategy strategy = Strategy::kNone;
+  double instances_per_second = 0;  // the median of the rounds
+  double steps = 0;                 // a graph
+  double bound = 0;                 // on those
+};
+
+/// Measures all strategies in turn on the same minibatches, without changing the net, for about so many seconds.
+ESPALIER_EXPORT std::vector<StrategySpeed> compare_strategies(const ListOpsNet& net, std::span<const data::Tree> trees,
+                                                              std::int32_t batch, double seconds);
 
 }  // namespace espalier::train

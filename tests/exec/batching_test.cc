@@ -168,6 +168,25 @@ TEST_F(Batching, AStaleGraphIsRefusedAfterAStepOfTheOptimizer) {
   }
 }
 
+TEST_F(Batching, AFinishedGraphMayStillBeDifferentiated) {
+  for (const Strategy strategy : kStrategies) {
+    const auto gradient_of = [&](bool finish_first) {
+      Graph graph({.strategy = strategy});
+      std::vector<Expr> losses;
+      for (int i = 0; i < 4; ++i) {
+        graph.begin_instance();
+        losses.push_back(sum_elements(tanh(linear(tanh(affine(lookup(graph, table, i), W, b)), V))));
+      }
+      const Expr loss = sum(losses);
+      if (finish_first) graph.finish({loss});
+      Gradients gradients;
+      loss.backward({.into = &gradients, .wanted = {}});
+      return gradients.find(W)->to_tensor();
+    };
+    EXPECT_EQ(gradient_of(true), gradient_of(false));
+  }
+}
+
 TEST_F(Batching, FinishRefusesAnotherGraphsNodes) {
   Graph graph;
   Graph other;
@@ -540,6 +559,69 @@ TEST_F(Batching, ABudgetIsLookedAtInTimeLinearInTheNodes) {
   } catch (const ResourceError&) {  // either is right
     EXPECT_TRUE(gradients.empty());
   }
+}
+
+TEST_F(Batching, AKeptValueOutlivesADividedBackward) {
+  const auto record = [&](Graph& graph, std::vector<Expr>& states) {
+    std::vector<Expr> losses;
+    for (int i = 0; i < 8; ++i) {
+      graph.begin_instance();
+      Expr x = lookup(graph, table, i);
+      for (int k = 0; k < 20; ++k) x = tanh(affine(x, W, b));
+      states.push_back(x);
+      losses.push_back(sum_elements(tanh(linear(x, V))));
+    }
+    return sum(losses);
+  };
+  std::vector<Expr> states;
+  Graph unlimited({.memoise = Memoise::kOff});
+  record(unlimited, states).backward();
+  states.clear();
+  model.gradients().clear();
+  optim::Sgd sgd(model, {.learning_rate = 0.1});
+  Graph graph({.memoise = Memoise::kOff, .memory_budget = unlimited.statistics().peak_bytes / 2});
+  const Expr loss = record(graph, states);
+  graph.keep(states[3]);
+  loss.backward();
+  EXPECT_GE(graph.statistics().parts, 2);
+  const Tensor before = states[3].value();
+  sgd.step();
+  EXPECT_EQ(states[3].value(), before);
+  EXPECT_EQ(loss.value().elements(), 1);
+}
+
+TEST_F(Batching, ABudgetHoldsForBackwardAfterValue) {
+  const auto record = [&](Graph& graph) {
+    std::vector<Expr> losses;
+    for (int i = 0; i < 8; ++i) {
+      graph.begin_instance();
+      Expr x = lookup(graph, table, i);
+      for (int k = 0; k < 20; ++k) x = tanh(affine(x, W, b));
+      losses.push_back(sum_elements(x));
+    }
+    return sum(losses);
+  };
+  Graph unlimited({.memoise = Memoise::kOff});
+  const Expr free = record(unlimited);
+  free.value();
+  const std::int64_t values = unlimited.statistics().peak_bytes;
+  Gradients whole;
+  free.backward({.into = &whole, .wanted = {}});
+  const std::int64_t peak = unlimited.statistics().peak_bytes;
+  ASSERT_GT(peak, values + 1000);
+  Graph graph({.memoise = Memoise::kOff, .memory_budget = (values + peak) / 2});
+  const Expr loss = record(graph);
+  EXPECT_EQ(loss.scalar(), free.scalar());
+  Gradients parts;
+  try {
+    loss.backward({.into = &parts, .wanted = {}});
+    for (const Gradient* gradient : whole.all())
+      for (std::int64_t i = 0; i < gradient->values().elements(); ++i)
+        EXPECT_NEAR(parts.find(*gradient->parameter)->values().at(i), gradient->values().at(i), 1e-4 * whole.norm());
+  } catch (const ResourceError&) {
+    EXPECT_TRUE(parts.empty());
+  }
+  EXPECT_LE(graph.statistics().peak_bytes, graph.options().memory_budget);
 }
 
 TEST_F(Batching, ABudgetTooSmallForOneInstanceIsRefusedWithTheNumbers) {

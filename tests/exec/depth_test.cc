@@ -61,7 +61,7 @@ void run_chain(Execution execution, std::int32_t length) {
   x.backward({.into = nullptr, .wanted = {input}});
   EXPECT_EQ(model.gradients().find(w)->dense.item(), value);
   EXPECT_EQ(input.grad().item(), value / 0.5);
-  const std::string text = graph->explain();
+  const std::string text = graph->list_nodes();
   EXPECT_EQ(text.substr(0, text.find(' ', 9)), "graph of " + std::to_string(length));
   EXPECT_NE(text.find("node " + std::to_string(last) + " = scale(node " + std::to_string(last - 1) + ")"),
             std::string::npos);
@@ -102,7 +102,7 @@ TEST(Depth, ASumOfManyOperandsRunsOnAStackOf8Megabytes) {
     sum(sum(parts), 0).backward();
     EXPECT_EQ(sum(parts).value(), Tensor({2}, {kOperands / 4.0F, kOperands / 4.0F}));
     EXPECT_EQ(model.gradients().find(w)->dense, Tensor({2}, {kOperands / 2.0F, kOperands / 2.0F}));
-    EXPECT_NE(graph.explain().find("and 199994 more"), std::string::npos);
+    EXPECT_NE(graph.list_nodes().find("and 199994 more"), std::string::npos);
   });
 }
 

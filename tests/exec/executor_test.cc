@@ -137,7 +137,8 @@ TEST_F(Executor, ComputesFloat64ByThePlainCode) {
 
 TEST_F(Executor, AnEmptyGraphIsPrintedAndCleared) {
   Graph graph;
-  EXPECT_EQ(graph.explain(), "graph of 0 nodes, 0 signatures, 0 instances\n");
+  EXPECT_EQ(graph.list_nodes(), "graph of 0 nodes, 0 signatures, 0 instances\n");
+  EXPECT_EQ(graph.explain(), "graph of 0 nodes, 0 instances; nothing was computed yet\n");
   graph.clear();
   EXPECT_EQ(graph.size(), 0);
 }
@@ -384,6 +385,7 @@ class ExecutorAfterAStep : public Executor {
   ExecutorAfterAStep() {
     model.freeze("w");
     model.freeze("table");
+    graph.keep(computed);
     loss.backward();
     sgd.step();
   }
@@ -400,6 +402,16 @@ TEST_F(ExecutorAfterAStep, ComputedValuesAreStillThere) {
   EXPECT_THAT(floats(computed.value()), ElementsAre(4, 6));
   EXPECT_EQ(loss.scalar(), 10);
   EXPECT_THAT(floats(W.value()), ElementsAre(0, 1, 2, 3));
+}
+
+TEST_F(ExecutorAfterAStep, AValueThatBackwardFreedIsRefusedWithAHint) {
+  Graph other;
+  const Expr freed = linear(other.input(Tensor({2}, {1, 1})), W);
+  sum(freed, 0).backward();
+  sgd.step();
+  EXPECT_EQ(refusal_of([&] { freed.value(); }),
+            "run: parameter \"W\" was changed after this graph recorded it\n"
+            "  hint: backward() or finish() freed this value; graph.keep(x) before it makes it stay");
 }
 
 TEST_F(ExecutorAfterAStep, WhatIsNotComputedIsRefused) {

@@ -517,7 +517,7 @@ inline RandomGraph record(Graph& graph, const RandomNet& net, const Recipe& reci
   for (const std::size_t i : order) {
     graph.begin_instance(i);
     InstanceRecorder recorder(graph, net, recipe, result, contexts, midway);
-    result.losses.push_back(recorder.record(recipe.instances[i], static_cast<std::uint32_t>(i)));
+    result.losses.push_back(recorder.record(recipe.moves_of(i), static_cast<std::uint32_t>(i)));
     if (midway) midway(result.losses.back());
     if (!recipe.joint()) continue;
     states.push_back(recorder.state());

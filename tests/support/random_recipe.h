@@ -40,19 +40,24 @@ struct Recipe {
     constexpr std::array<std::int32_t, kWidths> kWidth{5, 3, 8, 5, 3, 8, 5, 16};
     return kWidth[choices % kWidths];
   }
+  /// The moves of an instance: its own or, so that much runs together, those of the first.
+  const std::vector<Move>& moves_of(std::size_t instance) const {
+    return instances[choices / kWidths % 2 == 1 ? 0 : instance];
+  }
   /// Whether instances read a mean over those before them.
-  bool joint() const { return choices / kWidths % 3 == 1; }
+  bool joint() const { return choices / kOfInstances % 3 == 1; }
   enum class Loss : std::uint32_t { kSum, kMean, kScaled, kNested };
-  Loss loss() const { return Loss{choices / kWidths / 3 % 4}; }
-  /// The same where instances share parameters only, and the loss is the sum of theirs.
-  Recipe independent() const {
+  Loss loss() const { return Loss{choices / kOfInstances / 3 % 4}; }
+  /// The same where instances share parameters only, and the loss is the sum or the mean of theirs.
+  Recipe independent(bool mean = false) const {
     Recipe result = *this;
-    result.choices %= kWidths;
+    result.choices = choices % kOfInstances + (mean ? kOfInstances * 3 : 0);
     return result;
   }
 
  private:
   static constexpr std::uint32_t kWidths = 8;
+  static constexpr std::uint32_t kOfInstances = 2 * kWidths;
 };
 
 /// The parameters that random graphs use. Rows of the table are on the grid.

@@ -1,0 +1,263 @@
+/// Runs a plan on numbers in the place of rows: every word of memory holds the number of who wrote it last, so that a
+/// value which somebody else has written over is found when it is read.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "espalier/plan/plan.h"
+#include "tests/plan/random_problem.h"
+
+namespace espalier::plan {
+
+class PlanCheck {
+ public:
+  PlanCheck(const Problem& problem, const batch::Schedule& schedule, const Plan& plan)
+      : problem_(problem), schedule_(schedule), plan_(plan) {}
+
+  void run() {
+    check_order();
+    if (testing::Test::HasFatalFailure()) return;
+    check_columns();
+    check_blocks();
+    check_products();
+    run_forward();
+    if (problem_.lifetime == Lifetime::kFinish) return;
+    run_backward(plan_.gradients, false);
+    run_backward(plan_.all_gradients, true);
+  }
+
+ private:
+  const Facts& facts(std::int32_t v) const { return problem_.facts[index(problem_.signature[index(v)])]; }
+  std::span<const std::int32_t> rows_of(std::int32_t step) const {
+    return std::span(plan_.order)
+        .subspan(index(plan_.step_begin[index(step)]),
+                 index(plan_.step_begin[index(step) + 1] - plan_.step_begin[index(step)]));
+  }
+  std::span<const std::int32_t> operands_of(std::int32_t v) const {
+    return std::span(problem_.inputs)
+        .subspan(index(problem_.input_begin[index(v)]),
+                 index(problem_.input_begin[index(v) + 1] - problem_.input_begin[index(v)]));
+  }
+  bool is_part(std::int32_t v, std::size_t operand) const {
+    return problem_.is_part[index(problem_.input_begin[index(v)]) + operand] != 0;
+  }
+  std::int64_t operand_bytes(std::int32_t step, std::int32_t operand) const {
+    return problem_.operand_bytes[index(problem_.signature[index(rows_of(step)[0])])][index(operand)];
+  }
+  /// What is written for a node: a part of another is told from it by its place alone.
+  std::int32_t mark_of(std::int32_t v) const { return plan_.inside[index(v)] >= 0 ? plan_.inside[index(v)] : v; }
+  static bool has(std::uint32_t mask, std::size_t operand) {
+    return (mask >> std::min<std::size_t>(operand, 31) & 1U) != 0;
+  }
+
+  void check_order() {
+    ASSERT_EQ(plan_.step_begin, schedule_.step_begin);
+    ASSERT_EQ(plan_.order.size(), schedule_.order.size());
+    ASSERT_EQ(plan_.block_begin.size(), plan_.step_begin.size());
+    std::vector<std::uint8_t> met(plan_.order.size(), 0);
+    for (std::int32_t t = 0; t < plan_.steps(); ++t) {
+      for (std::int32_t v : schedule_.step(t)) met[index(v)] = 1;
+      for (std::int32_t v : rows_of(t)) ASSERT_EQ(met[index(v)]++, 1) << "node " << v << " in step " << t;
+    }
+    ASSERT_EQ(plan_.piece.size(), plan_.order.size());
+    for (std::int32_t v = 0; v < problem_.size(); ++v) {
+      ASSERT_GE(plan_.piece[index(v)], 0);
+      ASSERT_LT(plan_.piece[index(v)], std::ssize(plan_.values.at));
+    }
+  }
+
+  void check_columns() {
+    for (std::int32_t u = 0; u < problem_.size(); ++u) {
+      const std::int32_t whole = plan_.inside[index(u)];
+      if (whole < 0) continue;
+      EXPECT_TRUE(facts(whole).side_by_side);
+      EXPECT_EQ(plan_.piece[index(u)], plan_.piece[index(whole)]);
+      EXPECT_LT(plan_.inside[index(whole)], 0) << "a part of a part";
+      bool is_column = false;
+      std::int64_t column = plan_.within[index(whole)];
+      const auto operands = operands_of(whole);
+      for (std::size_t k = 0; k < operands.size(); ++k) {
+        is_column |= operands[k] == u && !is_part(whole, k) && column == plan_.within[index(u)];
+        column += problem_.operand_bytes[index(problem_.signature[index(whole)])][k];
+      }
+      EXPECT_TRUE(is_column) << "node " << u << " inside " << whole;
+    }
+  }
+
+  /// Where the rows of an operand lie evenly spaced by themselves.
+  bool lie_evenly(std::int32_t step, std::size_t operand) const {
+    const auto rows = rows_of(step);
+    if (rows.size() == 1) return true;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const std::int32_t u = operands_of(rows[r])[operand];
+      if (u < 0 || is_part(rows[r], operand)) return false;
+    }
+    const auto where = [&](std::size_t r) {
+      const std::int32_t u = operands_of(rows[r])[operand];
+      return plan_.values.at[index(plan_.piece[index(u)])] + plan_.within[index(u)];
+    };
+    for (std::size_t r = 2; r < rows.size(); ++r)
+      if (where(r) - where(r - 1) != where(1) - where(0)) return false;
+    return where(1) > where(0);
+  }
+
+  void check_blocks() {
+    std::int64_t copied = 0;
+    for (std::int32_t t = 0; t < plan_.steps(); ++t) {
+      const auto rows = rows_of(t);
+      std::uint32_t met = 0;
+      for (const Block& block : plan_.blocks_of(t)) {
+        met |= 1U << block.operand;
+        const std::int64_t bytes = operand_bytes(t, block.operand);
+        std::vector<std::int32_t> expected;
+        for (std::size_t r = 0; r < rows.size(); ++r) {
+          const std::int32_t u = operands_of(rows[r])[index(block.operand)];
+          const bool is_there = u >= 0 && !is_part(rows[r], index(block.operand)) &&
+                                plan_.piece[index(u)] == block.piece && plan_.inside[index(u)] < 0 &&
+                                plan_.within[index(u)] == bytes * static_cast<std::int64_t>(r);
+          if (!is_there) expected.push_back(static_cast<std::int32_t>(r));
+        }
+        const auto copies = plan_.copies_of(block);
+        EXPECT_EQ(std::vector(copies.begin(), copies.end()), expected);
+        copied += bytes * std::ssize(expected);
+      }
+      const std::uint32_t wanted = facts(rows[0]).blocks;
+      EXPECT_EQ(met & ~wanted, 0U);
+      for (std::size_t operand = 0; operand < operands_of(rows[0]).size(); ++operand)
+        if (has(wanted & ~met, operand)) EXPECT_TRUE(lie_evenly(t, operand)) << "step " << t;
+    }
+    EXPECT_EQ(plan_.copied_bytes, copied);
+  }
+
+  void check_products() {
+    for (std::int32_t t = 0; t < plan_.steps(); ++t) {
+      const auto rows = rows_of(t);
+      if (!facts(rows[0]).is_product) continue;
+      for (std::size_t r = 1; r < rows.size(); ++r) {
+        EXPECT_EQ(plan_.piece[index(rows[r])], plan_.piece[index(rows[0])]);
+        EXPECT_EQ(plan_.within[index(rows[r])] - plan_.within[index(rows[0])],
+                  facts(rows[0]).row_bytes * static_cast<std::int64_t>(r));
+      }
+    }
+  }
+
+  // Memory is looked at in words of 4 bytes.
+  void open(const Layout& layout) {
+    memory_.assign(index(layout.bytes / 4), -1);
+    at_ = &layout.at;
+  }
+  void write(std::int64_t at, std::int64_t bytes, std::int32_t mark) {
+    ASSERT_GE(at, 0);
+    ASSERT_LE(at + bytes, std::ssize(memory_) * 4);
+    std::fill_n(memory_.begin() + at / 4, bytes / 4, mark);
+  }
+  bool holds(std::int64_t at, std::int64_t bytes, std::int32_t mark) const {
+    return std::all_of(memory_.begin() + at / 4, memory_.begin() + (at + bytes) / 4,
+                       [&](std::int32_t word) { return word == mark; });
+  }
+  std::int64_t where(std::int32_t v) const { return (*at_)[index(plan_.piece[index(v)])] + plan_.within[index(v)]; }
+  void write(std::int32_t v) { write(where(v), facts(v).row_bytes, mark_of(v)); }
+  bool holds(std::int32_t v) const { return holds(where(v), facts(v).row_bytes, mark_of(v)); }
+
+  void run_forward() {
+    open(plan_.values);
+    for (std::int32_t t = 0; t < plan_.steps(); ++t) {
+      const auto rows = rows_of(t);
+      for (const Block& block : plan_.blocks_of(t))
+        for (std::int32_t r : plan_.copies_of(block)) write_copy(t, block, r);
+      for (std::int32_t v : rows) write(v);
+      const std::int64_t saved = facts(rows[0]).saved_bytes * std::ssize(rows);
+      if (saved > 0) write(plan_.saved_at[index(t)], saved, mark_of_saved(t));
+      for (std::int32_t v : rows)  // its operands after its row is written: they may not share memory
+        for (std::int32_t u : operands_of(v))
+          if (u >= 0) ASSERT_TRUE(holds(u)) << "node " << u << " is read in step " << t << " by " << v;
+      for (const Block& block : plan_.blocks_of(t)) ASSERT_NO_FATAL_FAILURE(check_rows_of(t, block));
+      for (std::int32_t v : rows) ASSERT_TRUE(holds(v));
+    }
+    check_end();
+  }
+  std::int32_t mark_of_saved(std::int32_t step) const { return problem_.size() + step; }
+  std::int32_t mark_of_copy(const Block& block) const {
+    return problem_.size() + plan_.steps() + static_cast<std::int32_t>(&block - plan_.blocks.data());
+  }
+  void write_copy(std::int32_t step, const Block& block, std::int32_t row) {
+    const std::int64_t bytes = operand_bytes(step, block.operand);
+    write((*at_)[index(block.piece)] + bytes * row, bytes, mark_of_copy(block));
+  }
+  void check_rows_of(std::int32_t step, const Block& block) {
+    const auto rows = rows_of(step);
+    const std::int64_t bytes = operand_bytes(step, block.operand);
+    const auto copies = plan_.copies_of(block);
+    for (std::int32_t r = 0; r < std::ssize(rows); ++r) {
+      const bool is_copy = std::binary_search(copies.begin(), copies.end(), r);
+      const std::int32_t mark = is_copy ? mark_of_copy(block) : operands_of(rows[index(r)])[index(block.operand)];
+      ASSERT_TRUE(holds((*at_)[index(block.piece)] + bytes * r, bytes, mark)) << "row " << r << " of a block";
+    }
+  }
+
+  /// What must outlive the run does.
+  void check_end() {
+    const std::int32_t n = problem_.size();
+    std::vector<std::uint8_t> stays(index(n), 0);
+    const bool training = problem_.lifetime == Lifetime::kTraining;
+    for (std::int32_t v = 0; v < n; ++v) {
+      stays[index(v)] |= problem_.lifetime == Lifetime::kAll || problem_.is_output[index(v)] != 0 ||
+                                 (training && facts(v).keeps_output)
+                             ? 1
+                             : 0;
+      const auto operands = operands_of(v);
+      for (std::size_t k = 0; k < operands.size(); ++k)
+        if (training && operands[k] >= 0 && has(facts(v).keeps_inputs, k)) stays[index(operands[k])] = 1;
+    }
+    for (std::int32_t v = 0; v < n; ++v) {
+      if (stays[index(v)] != 0) EXPECT_EQ(plan_.lasts[index(v)], 1);
+      if (plan_.lasts[index(v)] != 0) EXPECT_TRUE(holds(v)) << "node " << v << " should last";
+    }
+    if (problem_.lifetime == Lifetime::kFinish) return;
+    for (std::int32_t t = 0; t < plan_.steps(); ++t) {
+      const auto rows = rows_of(t);
+      const std::int64_t saved = facts(rows[0]).saved_bytes * std::ssize(rows);
+      if (saved > 0) EXPECT_TRUE(holds(plan_.saved_at[index(t)], saved, mark_of_saved(t)));
+      for (const Block& block : plan_.blocks_of(t))
+        if (!training || has(facts(rows[0]).keeps_inputs, index(block.operand))) check_rows_of(t, block);
+    }
+  }
+
+  /// Each consumer adds to its operands' gradients; those of the rows of steps that defer are read again at the end.
+  void run_backward(const Layout& layout, bool all_stay) {
+    open(layout);
+    std::vector<std::uint8_t> written = problem_.is_output;  // those have one from the beginning
+    const auto require = [&](std::int32_t v, std::int32_t step) {
+      ASSERT_TRUE(written[index(v)] == 0 || holds(v)) << "gradient of node " << v << " in step " << step;
+    };
+    for (std::int32_t v = 0; v < problem_.size(); ++v)
+      if (written[index(v)] != 0) write(v);
+    for (std::int32_t t = plan_.steps() - 1; t >= 0; --t) {
+      for (const Block& block : plan_.blocks_of(t))
+        for (std::int32_t r : plan_.copies_of(block)) write_copy(t, block, r);
+      for (std::int32_t v : rows_of(t))
+        for (std::int32_t u : operands_of(v)) {
+          if (u < 0) continue;
+          ASSERT_NO_FATAL_FAILURE(require(u, t));
+          write(u);
+          written[index(u)] = 1;
+        }
+      for (std::int32_t v : rows_of(t)) ASSERT_NO_FATAL_FAILURE(require(v, t));
+    }
+    for (std::int32_t v = 0; v < problem_.size(); ++v)
+      if (all_stay || facts(v).defers) ASSERT_NO_FATAL_FAILURE(require(v, -1));
+  }
+
+  const Problem& problem_;
+  const batch::Schedule& schedule_;
+  const Plan& plan_;
+  std::vector<std::int32_t> memory_;
+  const std::vector<std::int64_t>* at_ = nullptr;
+};
+
+}  // namespace espalier::plan

@@ -1,0 +1,257 @@
+/// Plans: every row has one place, nothing is written over before it is read, and what should not be copied is not.
+#include "espalier/plan/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "tests/batch/workloads.h"
+#include "tests/plan/check_plan.h"
+#include "tests/plan/random_problem.h"
+
+namespace espalier::plan {
+namespace {
+
+constexpr std::array kStrategies{Strategy::kNone, Strategy::kDepth, Strategy::kAgenda, Strategy::kFrontier};
+constexpr std::array kLifetimes{Lifetime::kAll, Lifetime::kTraining, Lifetime::kFinish};
+constexpr std::int64_t kRow = 64;
+
+Plan plan_of(const Problem& problem) { return make_plan(problem, schedule_of(problem)); }
+
+Plan checked_plan_of(const Problem& problem) {
+  const batch::Schedule schedule = schedule_of(problem);
+  Plan plan = make_plan(problem, schedule);
+  PlanCheck(problem, schedule, plan).run();
+  return plan;
+}
+
+/// A copy with another strategy and lifetime.
+Problem varied(Problem problem, Strategy strategy, Lifetime lifetime) {
+  problem.strategy = strategy;
+  problem.lifetime = lifetime;
+  return problem;
+}
+
+/// A map on each leaf; an inner node is a map of a product of its two children, side by side or as two operands.
+Problem trees(Random& random, int count, bool concatenated) {
+  ProblemBuilder builder;
+  const std::int32_t leaf = builder.map(kRow);
+  const std::int32_t map = builder.map(kRow);
+  const std::int32_t concat = concatenated ? builder.concat({kRow, kRow}) : -1;
+  const std::int32_t product = concatenated ? builder.product(kRow, {2 * kRow}) : builder.product(kRow, {kRow, kRow});
+  for (int t = 0; t < count; ++t) {
+    std::vector<std::int32_t> states;
+    for (const auto& children : batch::random_tree(random)) {
+      if (batch::is_leaf(children)) {
+        states.push_back(builder.add(leaf));
+        continue;
+      }
+      std::vector<std::int32_t> operands{states[index(children[0])], states[index(children[1])]};
+      if (concatenated) operands = {builder.add(concat, operands)};
+      states.push_back(builder.add(map, {builder.add(product, operands)}));
+    }
+    builder.problem.is_output[index(states.back())] = 1;
+  }
+  return builder.problem;
+}
+
+TEST(Plan, OfRandomProblemsKeepsEveryValueUntilItIsRead) {
+  Random random(1);
+  for (int round = 0; round < 400; ++round) {
+    const auto nodes = static_cast<std::int32_t>(1 + random.below(round % 8 == 0 ? 400 : 60));
+    const RandomProblem drawn(random, nodes, static_cast<std::int32_t>(1 + random.below(8)));
+    for (Strategy strategy : kStrategies)
+      for (Lifetime lifetime : kLifetimes) {
+        SCOPED_TRACE(testing::Message() << "round " << round << ", " << name_of(strategy) << ", lifetime "
+                                        << static_cast<int>(lifetime));
+        checked_plan_of(varied(drawn.problem(), strategy, lifetime));
+        if (HasFailure()) return;
+      }
+  }
+}
+
+TEST(Plan, OfAnEmptyProblemIsEmpty) {
+  const Plan plan = plan_of({});
+  EXPECT_EQ(plan.steps(), 0);
+  EXPECT_EQ(plan.values.bytes, 0);
+  EXPECT_EQ(plan.copied_bytes, 0);
+}
+
+TEST(Plan, DependsOnTheProblemAlone) {
+  Random random(2);
+  const RandomProblem large(random, 500, 6);
+  const RandomProblem small(random, 40, 6);
+  const Plan first = plan_of(small.problem());
+  plan_of(large.problem());
+  const Plan second = plan_of(small.problem());
+  EXPECT_EQ(first.order, second.order);
+  EXPECT_EQ(first.piece, second.piece);
+  EXPECT_EQ(first.within, second.within);
+  EXPECT_EQ(first.inside, second.inside);
+  EXPECT_EQ(first.lasts, second.lasts);
+  EXPECT_EQ(first.saved_at, second.saved_at);
+  EXPECT_EQ(first.copies, second.copies);
+  EXPECT_EQ(first.values.at, second.values.at);
+  EXPECT_EQ(first.gradients.at, second.gradients.at);
+  EXPECT_EQ(first.all_gradients.at, second.all_gradients.at);
+}
+
+TEST(Plan, OfTreesCopiesNoChildren) {
+  Random random(3);
+  for (const bool concatenated : {true, false}) {
+    const Problem problem = trees(random, 20, concatenated);
+    for (Strategy strategy : {Strategy::kDepth, Strategy::kAgenda, Strategy::kFrontier})
+      for (Lifetime lifetime : kLifetimes) {
+        SCOPED_TRACE(testing::Message() << name_of(strategy) << (concatenated ? ", concatenated" : ""));
+        EXPECT_EQ(checked_plan_of(varied(problem, strategy, lifetime)).copied_bytes, 0);
+      }
+  }
+}
+
+TEST(Plan, WritesWhatIsConcatenatedIntoItsColumns) {
+  Random random(4);
+  const Problem problem = trees(random, 5, true);
+  const Plan plan = plan_of(problem);
+  for (std::int32_t v = 0; v < problem.size(); ++v) {
+    if (!problem.facts[index(problem.signature[index(v)])].side_by_side) continue;
+    for (std::int32_t k = 0; k < 2; ++k) {
+      const std::int32_t u = problem.inputs[index(problem.input_begin[index(v)] + k)];
+      EXPECT_EQ(plan.inside[index(u)], v);
+      EXPECT_EQ(plan.within[index(u)], plan.within[index(v)] + k * kRow);
+    }
+  }
+}
+
+TEST(Plan, OfTreesNeedsLessMemoryTheShorterValuesLast) {
+  Random random(5);
+  for (const bool concatenated : {true, false}) {
+    const Problem problem = trees(random, 20, concatenated);
+    for (Strategy strategy : {Strategy::kDepth, Strategy::kAgenda, Strategy::kFrontier}) {
+      const std::int64_t all = plan_of(varied(problem, strategy, Lifetime::kAll)).values.bytes;
+      const std::int64_t training = plan_of(varied(problem, strategy, Lifetime::kTraining)).values.bytes;
+      const std::int64_t finish = plan_of(varied(problem, strategy, Lifetime::kFinish)).values.bytes;
+      EXPECT_LE(training, all);
+      EXPECT_LE(finish, training);
+      EXPECT_LT(finish, all / 2);
+    }
+  }
+}
+
+/// Training copies single rows that would stay where they are: it may need more for those.
+TEST(Plan, OfRandomProblemsNeedsLittleMoreThanAllRows) {
+  Random random(6);
+  for (int round = 0; round < 100; ++round) {
+    const RandomProblem drawn(random, 100, 5);
+    for (Strategy strategy : kStrategies) {
+      const Plan all = plan_of(varied(drawn.problem(), strategy, Lifetime::kAll));
+      const Plan finish = plan_of(varied(drawn.problem(), strategy, Lifetime::kFinish));
+      EXPECT_LE(finish.values.bytes, all.values.bytes + 64 * std::ssize(finish.blocks));
+      EXPECT_EQ(finish.copied_bytes, all.copied_bytes);
+      EXPECT_LE(all.gradients.bytes, all.all_gradients.bytes);
+    }
+  }
+}
+
+TEST(Plan, OfAChainCopiesNothingAndUsesMemoryAgain) {
+  ProblemBuilder builder;
+  const std::int32_t map = builder.map(kRow);
+  const std::int32_t product = builder.product(kRow, {kRow});
+  std::int32_t last = builder.add(map);
+  for (int i = 0; i < 100; ++i) last = builder.add(map, {builder.add(product, {last})});
+  builder.problem.is_output[index(last)] = 1;
+  for (Strategy strategy : kStrategies) {
+    EXPECT_EQ(checked_plan_of(varied(builder.problem, strategy, Lifetime::kTraining)).copied_bytes, 0);
+    const Plan finish = checked_plan_of(varied(builder.problem, strategy, Lifetime::kFinish));
+    EXPECT_EQ(finish.copied_bytes, 0);
+    EXPECT_LE(finish.values.bytes, 3 * kRow);
+  }
+}
+
+TEST(Plan, BlocksOfAllStepsLieOneAfterTheOtherInTraining) {
+  ProblemBuilder builder;
+  const std::int32_t map = builder.map(20);
+  const std::int32_t product = builder.product(20, {20});
+  std::int32_t last = builder.add(map);
+  for (int i = 0; i < 10; ++i) last = builder.add(map, {builder.add(product, {last})});
+  const Plan plan = checked_plan_of(varied(builder.problem, Strategy::kFrontier, Lifetime::kTraining));
+  ASSERT_EQ(plan.blocks.size(), 10U);
+  for (std::size_t b = 1; b < plan.blocks.size(); ++b)
+    EXPECT_EQ(plan.values.at[index(plan.blocks[b].piece)], plan.values.at[index(plan.blocks[b - 1].piece)] + 20);
+}
+
+TEST(Plan, DoesNotCopyWhatIsReadAThousandStepsLater) {
+  ProblemBuilder builder;
+  const std::int32_t early = builder.map(kRow);
+  const std::int32_t map = builder.map(kRow);
+  const std::int32_t product = builder.product(kRow, {kRow, kRow});
+  std::vector<std::int32_t> first;
+  std::vector<std::int32_t> last;
+  for (int chain = 0; chain < 3; ++chain) {
+    first.push_back(builder.add(early));
+    last.push_back(builder.add(map));
+    for (int i = 0; i < 1000; ++i) last.back() = builder.add(map, {last.back()});
+  }
+  for (std::size_t chain : {2, 0, 1}) builder.add(product, {first[chain], last[chain]});
+  for (Lifetime lifetime : kLifetimes) {
+    const Plan plan = checked_plan_of(varied(builder.problem, Strategy::kFrontier, lifetime));
+    EXPECT_GE(plan.steps(), 1000);
+    EXPECT_EQ(plan.copied_bytes, 0);
+  }
+}
+
+TEST(Plan, CopiesForASecondConsumerThatWantsAnotherOrder) {
+  ProblemBuilder builder;
+  const std::int32_t map = builder.map(kRow);
+  const std::int32_t first = builder.product(kRow, {kRow});
+  const std::int32_t second = builder.product(kRow, {kRow, kRow});
+  std::vector<std::int32_t> rows;
+  for (int i = 0; i < 3; ++i) rows.push_back(builder.add(map));
+  std::vector<std::int32_t> products;
+  for (std::int32_t u : rows) products.push_back(builder.add(first, {u}));
+  for (std::size_t i = 0; i < 3; ++i) builder.add(second, {products[i], rows[2 - i]});
+  const Plan plan = checked_plan_of(builder.problem);
+  EXPECT_EQ(plan.copied_bytes, 3 * kRow);
+}
+
+TEST(Plan, DoesNotCopyForASecondConsumerOfTheSameOrder) {
+  ProblemBuilder builder;
+  const std::int32_t map = builder.map(kRow);
+  const std::int32_t first = builder.product(kRow, {kRow});
+  const std::int32_t second = builder.product(kRow, {kRow});
+  for (int i = 0; i < 3; ++i) {
+    const std::int32_t u = builder.add(map);
+    builder.add(first, {u});
+    builder.add(second, {u});
+  }
+  EXPECT_EQ(checked_plan_of(builder.problem).copied_bytes, 0);
+}
+
+TEST(Plan, CopiesOperandsFromOutsideAndParts) {
+  ProblemBuilder builder;
+  const std::int32_t map = builder.map(2 * kRow);
+  const std::int32_t product = builder.product(kRow, {kRow});
+  for (int i = 0; i < 4; ++i) builder.add(product, {Problem::kOutside});
+  for (int i = 0; i < 2; ++i) {
+    const std::int32_t u = builder.add(map);
+    builder.add_operand(u, true);
+    builder.add(product);
+  }
+  EXPECT_EQ(checked_plan_of(varied(builder.problem, Strategy::kDepth, Lifetime::kAll)).copied_bytes, 6 * kRow);
+}
+
+TEST(Problem, HashesTellProblemsApart) {
+  Random random(7);
+  const Problem one = RandomProblem(random, 50, 4).problem();
+  Problem other = one;
+  EXPECT_EQ(hash_of(one), hash_of(other));
+  other.is_output[20] ^= 1;
+  EXPECT_NE(hash_of(one), hash_of(other));
+  other = one;
+  other.lifetime = Lifetime::kFinish;
+  EXPECT_NE(hash_of(one), hash_of(other));
+}
+
+}  // namespace
+}  // namespace espalier::plan
