@@ -1,5 +1,5 @@
 /// What planning costs: nanoseconds a node, by kind of graph and size, and how that grows with the size. Training plans
-/// of `frontier` schedules. Times are the thread's own, the least of several runs.
+/// of `frontier` schedules, and of one node a step. Times are the thread's own, the least of several runs.
 #include <time.h>
 
 #include <algorithm>
@@ -51,11 +51,14 @@ struct Workload {
   const char* name;
   batch::SmallGraph (*make)(Random&, int instances);
   int nodes_each;
+  Strategy strategy = Strategy::kFrontier;
 };
 constexpr std::array kWorkloads{
     Workload{"trees by cells", batch::random_treebank, 74},
     Workload{"trees by ops", batch::random_op_treebank, 580},
     Workload{"word lattices", batch::random_lattices, 112},
+    Workload{"cells one by one", batch::random_treebank, 74, Strategy::kNone},
+    Workload{"ops one by one", batch::random_op_treebank, 580, Strategy::kNone},
 };
 
 void measure(const Workload& workload) {
@@ -64,7 +67,7 @@ void measure(const Workload& workload) {
   for (int size : {1000, 10'000, 100'000, 1'000'000}) {
     Random random(1);
     const batch::SmallGraph graph = workload.make(random, size / workload.nodes_each + 1);
-    const batch::Schedule schedule = batch::schedule(Strategy::kFrontier, graph.view());
+    const batch::Schedule schedule = batch::schedule(workload.strategy, graph.view());
     const Problem problem = problem_of(graph);
     double least = std::numeric_limits<double>::infinity();
     double hashing = least;
@@ -81,10 +84,10 @@ void measure(const Workload& workload) {
     }
     last = least / graph.size();
     if (first == 0) first = last;
-    std::printf("%-14s  %8d nodes  %6.1f ns a node, %4.1f of it for the key  %6.0f MB\n", workload.name, graph.size(),
+    std::printf("%-16s  %8d nodes  %6.1f ns a node, %4.1f of it for the key  %6.0f MB\n", workload.name, graph.size(),
                 last, hashing / graph.size(), static_cast<double>(bytes) / 1048576);
   }
-  std::printf("%-14s  grows %.2f times from the smallest to the largest\n", workload.name, last / first);
+  std::printf("%-16s  grows %.2f times from the smallest to the largest\n", workload.name, last / first);
 }
 
 }  // namespace

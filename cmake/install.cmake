@@ -21,6 +21,7 @@ set(internal_headers
   espalier/exec/parameters.h
   espalier/exec/plan_cache.h
   espalier/exec/reference.h
+  espalier/exec/report.h
   espalier/exec/run_memory.h
   espalier/exec/step_view.h
   espalier/exec/stopwatch.h

@@ -17,7 +17,7 @@ int main() {
   std::vector<esp::Expr> losses;
   for (int i = 0; i < 6; ++i) {
     g.begin_instance();
-    esp::Expr h = g.constant({8}, 0);
+    esp::Expr h = g.constant({8}, 0.0);
     for (int t = 0; t < 2 + i % 3; ++t) h = esp::tanh(cell(esp::concat({h, words(g, t + i)})));
     const esp::nn::Linear& head = i % 2 == 0 ? question : answer;  // other weights: these cannot run together
     losses.push_back(esp::cross_entropy(head(h), i % 2));

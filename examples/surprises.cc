@@ -71,6 +71,38 @@ void an_expr_dies_with_its_records() {
   expect(kept.item() == 1, "a value is a copy");
 }
 
+void backward_frees_what_it_does_not_read() {
+  esp::Model model;
+  const esp::Parameter& w = model.add("w", {2, 2}, esp::init::constant(1));
+  esp::optim::Sgd sgd(model, {.learning_rate = 1});
+
+  esp::Graph g;
+  const esp::Expr scores = esp::linear(g.input({{2}, {1, 2}}), w);
+  const esp::Expr more = esp::linear(g.input({{2}, {3, 4}}), w);
+  g.keep(scores);  // its value outlives backward() and finish()
+  esp::sum(esp::sum({scores, more}), 0).backward();
+  sgd.step();
+  const double kept = scores.value().at(0);
+  const auto said = refusal_of([&] { more.value(); });  // freed, and it cannot be computed again with the old w
+
+  expect(kept == 3, "a kept value is still there after a step");
+  expect(said == "run: parameter \"w\" was changed after this graph recorded it", "a freed value is not made up");
+}
+
+void equal_lookups_are_one_computation() {
+  esp::Model model;
+  const esp::Parameter& table = model.add("table", {3, 2}, esp::init::constant(1));
+
+  esp::Graph g;
+  std::vector<esp::Expr> words;
+  for (int i = 0; i < 4; ++i) words.push_back(esp::tanh(esp::lookup(g, table, i % 2)));
+  esp::sum(esp::sum(words), 0).backward();
+  const esp::Statistics taken = g.statistics();  // 2 lookups, 2 tanh, 2 sums ran; 4 nodes were merged
+
+  expect(taken.nodes == 6 && taken.merged == 4, "equal lookups, and what is computed from them alone, run once");
+  expect(model.gradients().find(table)->rows.size() == 2, "gradients are those of all four");
+}
+
 void an_older_graph_refuses_changed_parameters() {
   esp::Model model;
   const esp::Parameter& w = model.add("w", {}, esp::init::constant(3));
@@ -175,6 +207,8 @@ int main() {
   nothing_is_computed_before_it_is_asked_for();
   gradients_add_up();
   an_expr_dies_with_its_records();
+  backward_frees_what_it_does_not_read();
+  equal_lookups_are_one_computation();
   an_older_graph_refuses_changed_parameters();
   only_rank_0_is_stretched();
   masks_belong_to_the_instance();

@@ -70,7 +70,7 @@ double train_step(const Net& net, const std::vector<Phrase>& batch, esp::optim::
     losses.push_back(esp::cross_entropy(net.classify(net.encode(g, phrase.tree).h), phrase.praise));
   }
   const esp::Expr loss = esp::mean(losses);
-  loss.backward();   // runs and differentiates
+  loss.backward();   // runs and differentiates: batched
   optimizer.step();  // updates the parameters and clears their gradients
   return loss.scalar();
 }

@@ -53,10 +53,11 @@ bool Engine::fits(std::int64_t more) const {
   return budget == 0 || memory_.bytes_used() + more <= budget;
 }
 
-std::int64_t Engine::training_bytes(const plan::Plan& plan, const BackwardOptions& options) const {
-  if (runs_.empty() && options.wanted.empty()) return plan.values.bytes + plan.gradients.bytes;
-  std::int64_t bytes = plan.values.bytes + plan.all_gradients.bytes;
-  for (const Run& run : runs_) bytes += run.plan->all_gradients.bytes;
+std::int64_t Engine::training_bytes(const plan::Plan* plan, const BackwardOptions& options) const {
+  const bool one_run = runs_.size() + (plan != nullptr ? 1 : 0) == 1 && options.wanted.empty();
+  const auto gradients = [&](const plan::Plan& of) { return one_run ? of.gradients.bytes : of.all_gradients.bytes; };
+  std::int64_t bytes = plan != nullptr ? plan->values.bytes + gradients(*plan) : 0;
+  for (const Run& run : runs_) bytes += gradients(*run.plan);
   return bytes;
 }
 
@@ -84,7 +85,7 @@ void Engine::differentiate_in_parts(NodeId loss, const BackwardOptions& options,
     std::vector<NodeId> nodes;
     for (const Term& term : part) nodes.push_back(term.seed.node);
     std::int64_t takes = 0;
-    if (Work* work = prepare(nodes, plan::Lifetime::kTraining)) takes = training_bytes(*plan_of(work->problem), options);
+    if (Work* work = prepare(nodes, plan::Lifetime::kTraining)) takes = training_bytes(plan_of(work->problem).get(), options);
     forget_values();
     if (fits(takes)) {
       parts.push_back(part);
@@ -103,7 +104,18 @@ void Engine::differentiate_in_parts(NodeId loss, const BackwardOptions& options,
     open.push_back(part.first(middle));
   }
 
-  std::vector<std::byte> values;  // of the terms, one after the other
+  // Values that outlive their part: of the terms, and what the user asked to keep.
+  std::vector<NodeId> kept;
+  std::vector<std::byte> values;  // one after the other
+  const auto bytes_of = [&](NodeId node) {
+    return static_cast<std::size_t>(graph_.type(node).elements) * size_of(graph_.type(node).dtype);
+  };
+  const auto keep_value = [&](NodeId node) {
+    kept.push_back(node);
+    const std::byte* value = table_.address[at(node)];
+    values.insert(values.end(), value, value + bytes_of(node));
+  };
+  double total = 0;
   for (const std::span<const Term> part : parts) {
     std::vector<NodeId> nodes;
     std::vector<Seed> seeds;
@@ -112,22 +124,31 @@ void Engine::differentiate_in_parts(NodeId loss, const BackwardOptions& options,
       seeds.push_back(term.seed);
     }
     if (Work* work = prepare(nodes, plan::Lifetime::kTraining)) run(*work, plan_of(work->problem));
-    go_back(seeds, options);
-    for (NodeId node : nodes) {
-      const std::byte* value = table_.address[at(node)];
-      values.insert(values.end(), value, value + size_of(graph_.type(node).dtype));
+    go_back(seeds, Wishes(graph_, seeds, options));
+    for (const Seed& seed : seeds) {
+      total += seed.factor * (graph_.type(loss).dtype == DType::kFloat32
+                                  ? static_cast<double>(*reinterpret_cast<const float*>(value(seed.node)))
+                                  : *reinterpret_cast<const double*>(value(seed.node)));
+      keep_value(seed.node);
     }
+    for (std::int32_t i = 0; i < graph_.size(); ++i)
+      if ((table_.flags[at(NodeId{i})] & NodeTable::kKeep) != 0 && table_.has_value(NodeId{i})) keep_value(NodeId{i});
     forget_values();
     ++statistics_.parts;
   }
-  std::byte* from = memory_.take(static_cast<std::int64_t>(values.size()));
-  std::memcpy(from, values.data(), values.size());
-  for (const std::span<const Term> part : parts)
-    for (const Term& term : part) {
-      table_.set_value(term.seed.node, from);
-      from += size_of(graph_.type(term.seed.node).dtype);
-    }
-  compute({&loss, 1});
+  // The loss is the sum of its terms: nothing need be run for it.
+  std::byte* to = memory_.take(static_cast<std::int64_t>(values.size() + sizeof(double)));
+  if (graph_.type(loss).dtype == DType::kFloat32)
+    *reinterpret_cast<float*>(to) = static_cast<float>(total);
+  else
+    *reinterpret_cast<double*>(to) = total;
+  table_.set_value(loss, to);
+  to += sizeof(double);
+  std::memcpy(to, values.data(), values.size());
+  for (NodeId node : kept) {
+    if (node != loss) table_.set_value(node, to);
+    to += bytes_of(node);
+  }
 }
 
 void Engine::finish_in_parts(std::span<const NodeId> outputs, std::int64_t bytes) {

@@ -47,7 +47,7 @@ void Engine::clear() {
   memory_.clear();
   runs_.clear();
   parameters_.clear();
-  wanted_.clear();
+  forget_wanted();
   finished_.clear();
   statistics_ = {};
   since_clear_ = Stopwatch();
@@ -260,27 +260,24 @@ void Engine::differentiate(NodeId loss, const BackwardOptions& options) {
   require_scalar_loss(graph_, loss);
   const FlushDenormals flush;
   const Seed seed{loss};
-  { const Wishes checked(graph_, {&seed, 1}, options); }
+  Wishes wishes(graph_, {&seed, 1}, options);  // refuses before anything runs
   set_apart(options);
-  if (Work* work = prepare({&loss, 1}, plan::Lifetime::kTraining)) {
-    std::shared_ptr<const plan::Plan> plan = plan_of(work->problem);
-    if (const std::int64_t bytes = training_bytes(*plan, options); !fits(bytes)) {
-      differentiate_in_parts(loss, options, bytes);
-      since_clear_ = Stopwatch();
-      return;
-    }
-    run(*work, std::move(plan));
+  Work* work = prepare({&loss, 1}, plan::Lifetime::kTraining);
+  std::shared_ptr<const plan::Plan> plan = work != nullptr ? plan_of(work->problem) : nullptr;
+  if (const std::int64_t bytes = training_bytes(plan.get(), options); !fits(bytes)) {
+    differentiate_in_parts(loss, options, bytes);
+    since_clear_ = Stopwatch();
+    return;
   }
-  std::vector<Tensor> gradients = go_back({&seed, 1}, options);
-  wanted_.clear();
-  for (std::size_t i = 0; i < gradients.size(); ++i)
-    wanted_.push_back({options.wanted[i].node(), std::move(gradients[i])});
+  if (work != nullptr) run(*work, std::move(plan));
+  std::vector<Tensor> gradients = go_back({&seed, 1}, std::move(wishes));
+  forget_wanted();
+  for (std::size_t i = 0; i < gradients.size(); ++i) add_wanted(options.wanted[i].node(), std::move(gradients[i]));
   since_clear_ = Stopwatch();
 }
 
-std::vector<Tensor> Engine::go_back(std::span<const Seed> seeds, const BackwardOptions& options) {
+std::vector<Tensor> Engine::go_back(std::span<const Seed> seeds, Wishes wishes) {
   Stopwatch watch;
-  Wishes wishes(graph_, seeds, options);
   wishes.follow_merged(table_);
   std::vector<Tensor> gradients = run_backward(graph_, table_, runs_, seeds, wishes, memory_, view_, statistics_);
   watch.lap(statistics_.seconds.backward);

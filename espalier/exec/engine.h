@@ -45,13 +45,13 @@ class Engine final : public Executor {
   /// After a last run: the outputs move to memory of their own, and the rest is given back.
   void move_outputs(const Work& work, const Run& run);
   void forget_values();
-  std::vector<Tensor> go_back(std::span<const Seed> seeds, const BackwardOptions& options);
+  std::vector<Tensor> go_back(std::span<const Seed> seeds, Wishes wishes);
 
   // --- the memory budget (budget.cc) ---------------------------------------------------------------------------------
 
   bool fits(std::int64_t more) const;
-  /// What values and gradients of a backward pass take, in bytes, if `plan` is run before it.
-  std::int64_t training_bytes(const plan::Plan& plan, const BackwardOptions& options) const;
+  /// What values and gradients of a backward pass take, in bytes, if `plan`, which may be null, is run before it.
+  std::int64_t training_bytes(const plan::Plan* plan, const BackwardOptions& options) const;
   [[noreturn]] void refuse(std::string_view what, std::int64_t bytes, std::string_view why) const;
   /// Differentiates instance after instance, as many at a time as fit.
   void differentiate_in_parts(NodeId loss, const BackwardOptions& options, std::int64_t bytes);

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "espalier/graph/graph.h"
@@ -37,6 +38,10 @@ class Executor : public GraphRuntime {
   static Executor& of(Graph& graph);
 
  protected:
+  void forget_wanted() { wanted_.clear(); }
+  void add_wanted(NodeId node, Tensor gradient) { wanted_.push_back({node, std::move(gradient)}); }
+
+ private:
   struct Wanted {
     NodeId node;
     Tensor gradient;

@@ -4,18 +4,13 @@
 
 namespace espalier::exec {
 
-Ledger::Ledger(const Graph& graph, const NodeTable& table) : table_(table) {
+Ledger::Ledger(const Graph& graph, const NodeTable& table) : graph_(graph), table_(table) {
   const auto n = static_cast<std::size_t>(graph.size());
   where_.assign(n, nullptr);
   written_.assign(n, 0);
   joined_.assign(n, 0);
   first_region_.assign(n, kNoNode);
   next_region_.assign(n, kNoNode);
-  bytes_.resize(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    const Type& type = graph.type(NodeId{static_cast<std::int32_t>(i)});
-    bytes_[i] = type.elements * static_cast<std::int64_t>(size_of(type.dtype));
-  }
   std::vector<NodeId> last_region(table.regions.empty() ? 0 : n, kNoNode);
   for (NodeId region : table.regions) {
     const NodeId base = table.base[at(region)];
@@ -42,14 +37,14 @@ Ledger::Ledger(const Graph& graph, const NodeTable& table) : table_(table) {
         end = -1;
         break;
       }
-      end += bytes_[at(next)];
+      end += bytes(next);
     }
-    joined_[at(base)] = end == bytes_[at(base)] ? 0 : 1;
+    joined_[at(base)] = end == bytes(base) ? 0 : 1;
   }
 }
 
-void Ledger::zero_bytes(std::byte* where, std::int64_t bytes) {
-  if (bytes > 0) std::memset(where, 0, static_cast<std::size_t>(bytes));
+void Ledger::zero(NodeId node) {
+  if (const std::int64_t size = bytes(node); size > 0) std::memset(where(node), 0, static_cast<std::size_t>(size));
 }
 
 bool Ledger::claim(NodeId node) {

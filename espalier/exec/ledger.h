@@ -41,7 +41,7 @@ class Ledger {
   bool claim(NodeId node);
   /// Whether some gradient was claimed twice in this step: its rows must not be stored.
   bool repeated() const { return repeated_; }
-  void zero(NodeId node) { zero_bytes(where(node), bytes_[at(node)]); }
+  void zero(NodeId node);
 
   /// The gradient of a node is about to be read: what nobody wrote of it is zeroed.
   void complete(NodeId node);
@@ -52,7 +52,10 @@ class Ledger {
   static constexpr NodeId kNoNode{-1};
   static constexpr std::int32_t kBefore = 1;  // written before the first step
 
-  static void zero_bytes(std::byte* where, std::int64_t bytes);
+  std::int64_t bytes(NodeId node) const {
+    const Type& type = graph_.type(node);
+    return type.elements * static_cast<std::int64_t>(size_of(type.dtype));
+  }
   bool claim_one(NodeId node) {
     std::int32_t& written = written_[at(node)];
     if (written == 0) {
@@ -64,10 +67,10 @@ class Ledger {
   }
   bool has_regions(NodeId base) const { return first_region_[at(base)] != kNoNode; }
 
+  const Graph& graph_;
   const NodeTable& table_;
   std::vector<std::byte*> where_;        // by base
   std::vector<std::int32_t> written_;    // the step that wrote first, 0 while nobody did; by base or region of a split one
-  std::vector<std::int64_t> bytes_;
   std::vector<std::uint8_t> joined_;     // by base
   std::vector<NodeId> first_region_;     // by base, in the order of their offsets
   std::vector<NodeId> next_region_;

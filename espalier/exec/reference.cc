@@ -32,7 +32,7 @@ void Reference::clear() {
   values_.clear();
   parameters_.clear();
   memory_.clear();
-  wanted_.clear();
+  forget_wanted();
   statistics_ = {};
 }
 

@@ -175,12 +175,12 @@ class Reference::Pass {
   bool is_wanted(NodeId node) const { return (needed_[at(node)] & kWanted) != 0; }
 
   void keep_wanted() {
-    reference_.wanted_.clear();
+    reference_.forget_wanted();
     for (const Expr& expr : options_.wanted) {
       const Type& type = graph_.type(expr.node());
       Tensor gradient(type.shape, type.dtype);
       if (const std::byte* data = gradient_[at(expr.node())]) std::memcpy(gradient.data(), data, bytes(expr.node()));
-      reference_.wanted_.push_back({expr.node(), std::move(gradient)});
+      reference_.add_wanted(expr.node(), std::move(gradient));
     }
   }
 

@@ -82,8 +82,6 @@ Expr Graph::input(const Shape& shape, std::span<const float> values, const char*
   return add_leaf_data({DType::kFloat32, shape}, data, where);
 }
 
-Expr Graph::constant(double value, const char* file, std::int32_t line) { return constant(Shape{}, value, file, line); }
-
 Expr Graph::constant(const Shape& shape, double value, const char* file, std::int32_t line) {
   return input(Tensor::filled(shape, value, options_.dtype), file, line);
 }

@@ -16,6 +16,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "espalier/base/arena.h"
@@ -88,7 +89,11 @@ class ESPALIER_EXPORT Graph {
   Expr input(const Shape& shape, std::span<const float> values, const char* file = __builtin_FILE(),
              std::int32_t line = __builtin_LINE());
   /// A leaf with one number, of rank 0.
-  Expr constant(double value, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE());
+  template <class Number>
+    requires std::is_arithmetic_v<Number>
+  Expr constant(Number value, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) {
+    return constant(Shape{}, static_cast<double>(value), file, line);
+  }
   /// A leaf with the same number everywhere.
   Expr constant(const Shape& shape, double value, const char* file = __builtin_FILE(),
                 std::int32_t line = __builtin_LINE());

@@ -1,99 +1,107 @@
 #include "espalier/plan/place.h"
 
 #include <algorithm>
-#include <map>
-#include <numeric>
-#include <set>
+#include <limits>
+#include <vector>
+
+#include "espalier/batch/buffer.h"
+#include "espalier/plan/holes.h"
 
 namespace espalier::plan {
 namespace {
 
 constexpr std::int64_t kAlignment = 64;
 
-/// The bytes below the end that nobody holds, by where they are and by how many they are.
-class Holes {
+std::int64_t units_of(const Lease& lease) { return (lease.bytes + kAlignment - 1) / kAlignment; }
+
+class Placer {
  public:
-  /// Takes `bytes` from the smallest hole that has them; -1 if none has.
-  std::int64_t take(std::int64_t bytes) {
-    const auto found = by_size_.lower_bound({bytes, 0});
-    if (found == by_size_.end()) return -1;
-    const auto [size, at] = *found;
-    by_size_.erase(found);
-    by_place_.erase(at);
-    if (size > bytes) add(at + bytes, size - bytes);
-    return at;
-  }
-  /// Gives bytes back, joined with the holes beside them.
-  void give(std::int64_t at, std::int64_t bytes) {
-    auto next = by_place_.lower_bound(at);
-    if (next != by_place_.end() && next->first == at + bytes) {
-      bytes += next->second;
-      by_size_.erase({next->second, next->first});
-      next = by_place_.erase(next);
+  std::int64_t place(std::span<Lease> leases) {
+    sort(leases);
+    holes_.clear();
+    std::fill_n(newest_.room(steps_), steps_, kNone);
+    links_.room(leases.size());
+    std::size_t over = 0;
+    for (std::size_t i = 0; i < leases.size(); ++i) {
+      const std::uint32_t l = order_.data()[i];
+      Lease& lease = leases[l];
+      lease.at = 0;
+      if (lease.bytes == 0) continue;
+      const std::size_t first = step(lease.first);
+      for (; over < first; ++over)
+        for (std::int32_t old = newest_.data()[over]; old != kNone; old = links_.data()[old].older)
+          holes_.give(links_.data()[old].span);
+      const std::int32_t span = holes_.take(units_of(lease));
+      lease.at = holes_.place_of(span) * kAlignment;
+      std::int32_t& newest = newest_.data()[step(lease.last)];
+      links_.data()[l] = {span, newest};
+      newest = static_cast<std::int32_t>(l);
     }
-    if (next != by_place_.begin()) {
-      const auto before = std::prev(next);
-      if (before->first + before->second == at) {
-        at = before->first;
-        bytes += before->second;
-        by_size_.erase({before->second, before->first});
-        by_place_.erase(before);
-      }
-    }
-    add(at, bytes);
-  }
-  /// Takes away the hole that ends at `end`, if there is one; returns where it began, else `end`.
-  std::int64_t cut(std::int64_t end) {
-    if (by_place_.empty()) return end;
-    const auto last = std::prev(by_place_.end());
-    if (last->first + last->second != end) return end;
-    const std::int64_t at = last->first;
-    by_size_.erase({last->second, at});
-    by_place_.erase(last);
-    return at;
+    return holes_.end() * kAlignment;
   }
 
  private:
-  void add(std::int64_t at, std::int64_t bytes) {
-    by_place_.emplace(at, bytes);
-    by_size_.emplace(bytes, at);
+  static constexpr std::int32_t kNone = -1;
+  struct Link {
+    std::int32_t span;
+    std::int32_t older;  // a lease with the same last step
+  };
+
+  std::size_t step(std::int32_t step) const { return static_cast<std::size_t>(step - low_); }
+
+  /// By first steps, leases of the same one in their own order.
+  void sort(std::span<const Lease> leases) {
+    low_ = std::numeric_limits<std::int32_t>::max();
+    std::int32_t high = std::numeric_limits<std::int32_t>::min();
+    for (const Lease& lease : leases) {
+      low_ = std::min(low_, lease.first);
+      high = std::max(high, lease.last);
+    }
+    steps_ = step(high) + 1;
+    std::uint32_t* const next = next_.room(steps_ + 1);
+    std::fill_n(next, steps_ + 1, 0U);
+    for (const Lease& lease : leases) ++next[step(lease.first) + 1];
+    for (std::size_t s = 0; s < steps_; ++s) next[s + 1] += next[s];
+    std::uint32_t* const order = order_.room(leases.size());
+    for (std::size_t i = 0; i < leases.size(); ++i)
+      order[next[step(leases[i].first)]++] = static_cast<std::uint32_t>(i);
   }
 
-  std::map<std::int64_t, std::int64_t> by_place_;
-  std::set<std::pair<std::int64_t, std::int64_t>> by_size_;
+  Holes holes_;
+  std::int32_t low_ = 0;
+  std::size_t steps_ = 0;
+  batch::Buffer<std::uint32_t> next_;
+  batch::Buffer<std::uint32_t> order_;
+  batch::Buffer<std::int32_t> newest_;  // by last step
+  batch::Buffer<Link> links_;           // by lease
 };
+
+/// Whether there is a step in which all of them live.
+bool all_live_together(std::span<const Lease> leases) {
+  std::int32_t first = std::numeric_limits<std::int32_t>::min();
+  std::int32_t last = std::numeric_limits<std::int32_t>::max();
+  for (const Lease& lease : leases) {
+    first = std::max(first, lease.first);
+    last = std::min(last, lease.last);
+  }
+  return first <= last;
+}
 
 }  // namespace
 
-std::int64_t place(std::vector<Lease>& leases) {
-  std::vector<std::uint32_t> by_first(leases.size());
-  std::iota(by_first.begin(), by_first.end(), 0U);
-  std::vector<std::uint32_t> by_last = by_first;
-  std::stable_sort(by_first.begin(), by_first.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return leases[a].first < leases[b].first; });
-  std::stable_sort(by_last.begin(), by_last.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return leases[a].last < leases[b].last; });
-  const auto size_of = [&](const Lease& lease) { return (lease.bytes + kAlignment - 1) / kAlignment * kAlignment; };
+std::int64_t place(std::span<Lease> leases) {
+  if (all_live_together(leases)) return place_apart(leases);
+  thread_local Placer placer;
+  return placer.place(leases);
+}
 
-  Holes holes;
+std::int64_t place_apart(std::span<Lease> leases) {
   std::int64_t end = 0;
-  std::int64_t most = 0;
-  std::size_t over = 0;
-  for (std::uint32_t i : by_first) {
-    Lease& lease = leases[i];
-    for (; over < by_last.size() && leases[by_last[over]].last < lease.first; ++over) {
-      const Lease& old = leases[by_last[over]];
-      if (old.bytes > 0) holes.give(old.at, size_of(old));
-    }
-    if (lease.bytes == 0) continue;
-    lease.at = holes.take(size_of(lease));
-    if (lease.at < 0) {
-      lease.at = holes.cut(end);
-      end = lease.at + size_of(lease);
-      most = std::max(most, end);
-    }
+  for (Lease& lease : leases) {
+    lease.at = lease.bytes == 0 ? 0 : end;
+    end += units_of(lease) * kAlignment;
   }
-  return most;
+  return end;
 }
 
 }  // namespace espalier::plan

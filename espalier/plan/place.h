@@ -1,8 +1,10 @@
 /// Places pieces of memory that live for a while so that those which never live together may share bytes.
+///
+/// Thread safety: a pure function, each thread with memory of its own.
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <span>
 
 namespace espalier::plan {
 
@@ -14,8 +16,11 @@ struct Lease {
   std::int64_t at = 0;  // set by place()
 };
 
-/// Sets where each lease lies, 64-byte aligned; returns how many bytes all of them take together.
-/// Each takes the smallest hole it fits in, in the order of their first steps.
-std::int64_t place(std::vector<Lease>& leases);
+/// Sets where each lease lies, 64-byte aligned; returns how many bytes all of them take together. In the order of their
+/// first steps each takes a hole of nearly the smallest size that it fits in.
+std::int64_t place(std::span<Lease> leases);
+
+/// As if all lived at the same time: one after the other.
+std::int64_t place_apart(std::span<Lease> leases);
 
 }  // namespace espalier::plan

@@ -1,9 +1,11 @@
 #include "espalier/plan/plan.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
-#include "espalier/plan/place.h"
+#include "espalier/batch/buffer.h"
+#include "espalier/plan/pieces.h"
 
 namespace espalier::plan {
 namespace {
@@ -16,206 +18,395 @@ std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 /// A bit of a mask over operands; operands beyond the last bit share it.
 bool has(std::uint32_t mask, std::size_t operand) { return (mask >> std::min<std::size_t>(operand, 31) & 1U) != 0; }
 
+/// Where a row is written: in which slot, and as which of its rows. Slots are the blocks as opened first and, behind
+/// them, the memory that each step has for rows without a home. The home of a node is the least of the rows of blocks
+/// that want it: steps, operands of a step and rows are numbered in the order of their say.
+class Home {
+ public:
+  Home() = default;
+  constexpr Home(std::int32_t slot, std::int32_t row)
+      : bits_(static_cast<std::uint64_t>(slot) << 32 | static_cast<std::uint32_t>(row)) {}
+  static constexpr Home nowhere() { return {kNever, 1}; }
+  static constexpr Home inside() { return {kNever, 0}; }  // of another row
+
+  bool is_given() const { return slot() != kNever; }
+  bool is_inside() const { return *this == inside(); }
+  std::int32_t slot() const { return static_cast<std::int32_t>(bits_ >> 32); }
+  std::int32_t row() const { return static_cast<std::int32_t>(bits_ & 0xFFFFFFFF); }
+  auto operator<=>(const Home&) const = default;
+
+ private:
+  std::uint64_t bits_;
+};
+
+struct Range {
+  std::int32_t begin;
+  std::int32_t end;
+};
+
+/// Half a line of cache: an operand is met at a place in memory that nobody could foresee.
+struct Node {
+  static constexpr std::int32_t kKept = 1;      // backward of a consumer reads its value
+  static constexpr std::int32_t kHasParts = 2;  // it is read in parts, or written in parts
+
+  Home home;
+  Range inputs;
+  std::int32_t step;
+  std::int32_t first_use;
+  std::int32_t position;  // in the order; kNone until it is known
+  std::int32_t flags;
+};
+
+struct Step {
+  std::int32_t signature;
+  std::int32_t first_block;
+  std::int32_t firsts;  // nodes whose first consumer is here
+  std::int32_t next;    // position of the next row
+  std::int32_t own;     // rows without a home
+};
+
+/// Of a block as opened first: the rows that are written there at once.
+struct Homed {
+  std::int32_t count;
+  std::int32_t begin;  // of a byte for each of its rows
+};
+
+struct Column {
+  std::int32_t node;
+  std::int32_t whole;
+  std::int64_t bytes;  // before it
+};
+
+/// Kept by each thread from one plan to the next.
+struct Workspace {
+  batch::Buffer<Node> nodes;
+  batch::Buffer<Home> homes;
+  batch::Buffer<Range> inputs;
+  batch::Buffer<Step> steps;
+  batch::Buffer<std::int32_t> step_of;
+  batch::Buffer<std::int32_t> last_use;
+  std::vector<Homed> homed;
+  std::vector<std::uint8_t> is_homed;
+  std::vector<std::int32_t> piece_of;
+  std::vector<Column> columns;
+  batch::Buffer<Piece> pieces;
+  std::vector<Piece> saved;
+  Placement placement;
+};
+
 class Planner {
  public:
-  Planner(const Problem& problem, const batch::Schedule& schedule)
-      : problem_(problem), steps_(static_cast<std::int32_t>(schedule.steps())) {
+  Planner(const Problem& problem, const batch::Schedule& schedule, Workspace& work)
+      : problem_(problem),
+        schedule_(schedule),
+        size_(problem.size()),
+        steps_(static_cast<std::int32_t>(schedule.steps())),
+        nodes_(work.nodes.room(at(size_))),
+        homes_(work.homes.room(at(size_))),
+        inputs_(work.inputs.room(at(size_))),
+        step_(work.steps.room(at(steps_))),
+        step_of_(work.step_of.room(at(size_))),
+        last_use_(work.last_use.room(at(size_))),
+        homed_(work.homed),
+        is_homed_(work.is_homed),
+        piece_of_(work.piece_of),
+        columns_(work.columns),
+        saved_(work.saved),
+        work_(work) {
+    columns_.clear();
+    saved_.clear();
     plan_.step_begin = schedule.step_begin;
     plan_.bound = schedule.bound;
     plan_.bound_is_exact = schedule.bound_is_exact;
     plan_.forced = schedule.forced;
   }
 
-  Plan make(const batch::Schedule& schedule) {
-    find_uses(schedule);
-    order_rows(schedule);
-    choose_homes();
-    leave_products_even();
+  Plan make() {
+    open_steps();
+    find_uses();
+    order_rows();
+    take_columns();
+    count_rows();
     make_pieces();
+    fill_places();
     fill_blocks();
-    place_values();
-    place_gradients();
+    place_all();
     return std::move(plan_);
   }
 
  private:
   const Facts& facts(std::int32_t node) const { return problem_.facts[at(problem_.signature[at(node)])]; }
-  const Facts& facts_of_step(std::int32_t step) const { return facts(plan_.order[at(plan_.step_begin[at(step)])]); }
-  std::span<const std::int32_t> rows_of(std::int32_t step) const {
-    return std::span<const std::int32_t>(plan_.order)
-        .subspan(at(plan_.step_begin[at(step)]), at(plan_.step_begin[at(step) + 1] - plan_.step_begin[at(step)]));
-  }
+  const Facts& facts_of_step(std::int32_t step) const { return problem_.facts[at(step_[step].signature)]; }
+  std::int32_t begin(std::int32_t step) const { return plan_.step_begin[at(step)]; }
+  std::int32_t end(std::int32_t step) const { return plan_.step_begin[at(step) + 1]; }
 
-  void find_uses(const batch::Schedule& schedule) {
-    const std::size_t n = at(problem_.size());
-    step_of_.resize(n);
-    for (std::int32_t t = 0; t < steps_; ++t)
-      for (std::int32_t v : schedule.step(t)) step_of_[at(v)] = t;
-    first_use_.assign(n, kNever);
-    last_use_.assign(n, kNone);
-    flags_.assign(n, 0);
-    for (std::int32_t v = 0; v < problem_.size(); ++v) {
-      const std::int32_t step = step_of_[at(v)];
-      const std::uint32_t kept = facts(v).keeps_inputs;
-      const std::size_t begin = at(problem_.input_begin[at(v)]);
-      const std::size_t end = at(problem_.input_begin[at(v) + 1]);
-      for (std::size_t i = begin; i < end; ++i) {
-        const std::int32_t u = problem_.inputs[i];
-        if (u < 0) continue;
-        first_use_[at(u)] = std::min(first_use_[at(u)], step);
-        last_use_[at(u)] = std::max(last_use_[at(u)], step);
-        flags_[at(u)] |= static_cast<std::uint8_t>((has(kept, i - begin) ? kKept : 0) |
-                                                   (problem_.is_part[i] != 0 ? kHasParts : 0));
-      }
-    }
-  }
-
-  void order_rows(const batch::Schedule& schedule) {
-    plan_.order.resize(at(problem_.size()));
-    std::vector<std::int32_t> next(plan_.step_begin.begin(), plan_.step_begin.end() - 1);
-    const auto append = [&](std::int32_t v) {
-      flags_[at(v)] |= kOrdered;
-      plan_.order[at(next[at(step_of_[at(v)])]++)] = v;
-    };
-    for (std::int32_t t = steps_ - 1; t >= 0; --t) {
-      for (std::int32_t v : schedule.step(t))
-        if ((flags_[at(v)] & kOrdered) == 0) append(v);  // nobody uses it
-      for (std::int32_t v : rows_of(t))
-        for (std::int32_t i = problem_.input_begin[at(v)]; i < problem_.input_begin[at(v) + 1]; ++i) {
-          const std::int32_t u = problem_.inputs[at(i)];
-          if (u >= 0 && first_use_[at(u)] == t && (flags_[at(u)] & kOrdered) == 0) append(u);
-        }
-    }
-  }
-
-  /// Steps in the order of time, so that the first consumer has the first say.
-  void choose_homes() {
-    const std::size_t n = at(problem_.size());
-    home_.assign(n, kNone);
-    home_row_.resize(n);
-    plan_.inside.assign(n, kNone);
-    plan_.within.resize(n);
-    plan_.block_begin.reserve(at(steps_) + 1);
+  void open_steps() {
+    const std::int32_t* const order = schedule_.order.data();
+    plan_.block_begin.resize(at(steps_) + 1);
+    std::int32_t blocks = 0;
     for (std::int32_t t = 0; t < steps_; ++t) {
-      plan_.block_begin.push_back(static_cast<std::int32_t>(plan_.blocks.size()));
-      const Facts& f = facts_of_step(t);
-      if (f.side_by_side) take_inside(t);
-      for (std::int32_t operand = 0; f.blocks >> operand != 0; ++operand)
-        if (has(f.blocks, at(operand))) open_block(t, operand);
+      const std::int32_t signature = problem_.signature[at(order[begin(t)])];
+      step_[t] = {signature, blocks, 0, begin(t), 0};
+      plan_.block_begin[at(t)] = blocks;
+      blocks += std::popcount(problem_.facts[at(signature)].blocks);
+      for (std::int32_t p = begin(t); p < end(t); ++p) step_of_[order[p]] = t;
     }
-    plan_.block_begin.push_back(static_cast<std::int32_t>(plan_.blocks.size()));
+    plan_.block_begin[at(steps_)] = blocks;
+    open_blocks(at(blocks));
   }
 
-  void open_block(std::int32_t step, std::int32_t operand) {
-    const auto block = static_cast<std::int32_t>(plan_.blocks.size());
-    plan_.blocks.push_back({.operand = operand, .piece = kNone});
-    homed_.push_back(0);
-    std::int32_t row = 0;
-    for (std::int32_t v : rows_of(step)) {
-      const std::size_t i = at(problem_.input_begin[at(v)] + operand);
-      const std::int32_t u = problem_.inputs[i];
-      if (u >= 0 && problem_.is_part[i] == 0 && home_[at(u)] < 0 && plan_.inside[at(u)] < 0) {
-        home_[at(u)] = block;
-        home_row_[at(u)] = row;
-        ++homed_.back();
+  /// Of all steps: which of them stay is known at the end.
+  void open_blocks(std::size_t count) {
+    plan_.blocks.resize(count);
+    homed_.resize(count);
+    std::int32_t rows = 0;
+    std::size_t block = 0;
+    for (std::int32_t t = 0; t < steps_; ++t)
+      for (std::uint32_t left = facts_of_step(t).blocks; left != 0; left &= left - 1) {
+        plan_.blocks[block].operand = std::countr_zero(left);
+        homed_[block++] = {0, rows};
+        rows += end(t) - begin(t);
       }
-      ++row;
+    is_homed_.assign(at(rows), 0);
+    pieces_ = work_.pieces.room(count + at(steps_));
+  }
+
+  void find_uses() {
+    const std::int32_t* const inputs = problem_.inputs.data();
+    const std::uint8_t* const is_part = problem_.is_part.data();
+    for (std::int32_t v = 0; v < size_; ++v) {
+      const std::int32_t step = step_of_[v];
+      const std::int32_t first = problem_.input_begin[at(v)];
+      const std::int32_t last = problem_.input_begin[at(v) + 1];
+      nodes_[v] = {Home::nowhere(), {first, last}, step, kNever, kNone, 0};
+      last_use_[v] = kNone;
+      if (first == last) continue;
+      const std::uint32_t kept = facts(v).keeps_inputs;
+      for (std::int32_t i = first; i < last; ++i) {
+        const std::int32_t u = inputs[i];
+        if (u < 0) continue;
+        Node& operand = nodes_[u];
+        if (step < operand.first_use) {
+          if (operand.first_use != kNever) --step_[operand.first_use].firsts;
+          ++step_[step].firsts;
+          operand.first_use = step;
+        }
+        last_use_[u] = std::max(last_use_[u], step);
+        operand.flags |= (has(kept, at(i - first)) ? Node::kKept : 0) | (is_part[i] != 0 ? Node::kHasParts : 0);
+      }
     }
   }
 
-  /// Products are not written into columns: their rows would not be evenly spaced. What has parts itself stays whole.
-  void take_inside(std::int32_t step) {
-    const std::vector<std::int64_t>& bytes = problem_.operand_bytes[at(problem_.signature[at(rows_of(step)[0])])];
-    for (std::int32_t v : rows_of(step)) {
-      std::int64_t column = 0;
-      const std::size_t begin = at(problem_.input_begin[at(v)]);
-      for (std::size_t k = 0; k < bytes.size(); column += bytes[k++]) {
-        const std::int32_t u = problem_.inputs[begin + k];
-        if (u < 0 || problem_.is_part[begin + k] != 0 || home_[at(u)] >= 0 || plan_.inside[at(u)] >= 0) continue;
-        if ((flags_[at(u)] & kHasParts) != 0 || facts(u).is_product) continue;
-        plan_.inside[at(u)] = v;
-        plan_.within[at(u)] = column;
-        flags_[at(v)] |= kHasParts;
+  void append(std::int32_t v, Node& node) {
+    node.position = step_[node.step].next++;
+    plan_.order[at(node.position)] = v;
+    homes_[node.position] = node.home;
+    inputs_[node.position] = node.inputs;
+  }
+
+  /// Also finds homes on the way.
+  void order_rows() {
+    if (steps_ == size_) return keep_order();
+    plan_.order.resize(at(size_));
+    for (std::int32_t t = steps_ - 1; t >= 0; --t) {
+      append_unused(t);
+      if (step_[t].firsts == 0 && facts_of_step(t).blocks == 0) continue;
+      sweep(t);
+    }
+  }
+
+  /// One node a step.
+  void keep_order() {
+    plan_.order = schedule_.order;
+    for (std::int32_t p = 0; p < size_; ++p) {
+      Node& node = nodes_[plan_.order[at(p)]];
+      node.position = p;
+      inputs_[p] = node.inputs;
+      homes_[p] = Home::nowhere();
+      std::int32_t block = step_[p].first_block;
+      std::int32_t i = node.inputs.begin;
+      for (std::uint32_t left = facts_of_step(p).blocks; left != 0; left >>= 1, ++i) {
+        if ((left & 1U) == 0) continue;
+        const Home home(block++, 0);
+        const std::int32_t u = problem_.inputs[at(i)];
+        if (u >= 0 && problem_.is_part[at(i)] == 0 && home < homes_[nodes_[u].position])
+          homes_[nodes_[u].position] = home;
       }
+    }
+  }
+
+  /// All others are there when the sweep comes to their step.
+  void append_unused(std::int32_t t) {
+    if (step_[t].next == end(t)) return;
+    for (std::int32_t v : schedule_.step(t))
+      if (nodes_[v].first_use == kNever) append(v, nodes_[v]);
+  }
+
+  void sweep(std::int32_t t) {
+    constexpr std::int32_t kAhead = 12;
+    const std::uint32_t blocks = facts_of_step(t).blocks;
+    const std::int32_t first_block = step_[t].first_block;
+    const std::int32_t* const inputs = problem_.inputs.data();
+    const std::int32_t stop = end(t);
+    for (std::int32_t p = begin(t); p < stop; ++p) {
+      // What is met is far apart in large graphs: it is asked for before it is needed.
+      if (p + 2 * kAhead < stop) __builtin_prefetch(inputs + inputs_[p + 2 * kAhead].begin);
+      if (p + kAhead < stop) {
+        const Range later = inputs_[p + kAhead];
+        for (std::int32_t i = later.begin; i < std::min(later.end, later.begin + 2); ++i)
+          __builtin_prefetch(nodes_ + std::max(inputs[i], 0), 1);
+      }
+      const Range own = inputs_[p];
+      std::int32_t block = first_block;
+      std::uint32_t left = blocks;
+      for (std::int32_t i = own.begin; i < own.end; ++i, left >>= 1) {
+        const std::int32_t this_block = block;
+        block += static_cast<std::int32_t>(left & 1U);
+        const std::int32_t u = inputs[i];
+        if (u < 0) continue;
+        Node& operand = nodes_[u];
+        if ((left & 1U) != 0 && problem_.is_part[at(i)] == 0) {
+          operand.home = std::min(operand.home, Home(this_block, p - begin(t)));
+          if (operand.position != kNone) homes_[operand.position] = operand.home;
+        }
+        if (operand.first_use == t && operand.position == kNone) append(u, operand);
+      }
+    }
+  }
+
+  /// Steps in the order of time, so that the first consumer has the first say. Products are not written into columns:
+  /// their rows would not be evenly spaced. What has parts itself stays whole.
+  void take_columns() {
+    if (std::none_of(problem_.facts.begin(), problem_.facts.end(), [](const Facts& f) { return f.side_by_side; }))
+      return;
+    for (std::int32_t t = 0; t < steps_; ++t)
+      if (facts_of_step(t).side_by_side)
+        for (std::int32_t p = begin(t); p < end(t); ++p) take_columns_of(t, p);
+  }
+
+  void take_columns_of(std::int32_t step, std::int32_t position) {
+    const std::int32_t v = plan_.order[at(position)];
+    std::int64_t column = 0;
+    std::int32_t i = inputs_[position].begin;
+    for (std::int64_t bytes : problem_.operand_bytes[at(step_[step].signature)]) {
+      const std::int64_t before = column;
+      column += bytes;
+      const bool is_part = problem_.is_part[at(i)] != 0;
+      const std::int32_t u = problem_.inputs[at(i++)];
+      if (u < 0 || is_part || (nodes_[u].flags & Node::kHasParts) != 0 || facts(u).is_product) continue;
+      Home& home = homes_[nodes_[u].position];
+      if (home.is_inside() || (home.is_given() && home.slot() < step_[step].first_block)) continue;
+      home = Home::inside();
+      columns_.push_back({u, v, before});
+      nodes_[v].flags |= Node::kHasParts;
+    }
+  }
+
+  void count_rows() {
+    const auto opened = static_cast<std::int32_t>(plan_.blocks.size());
+    for (std::int32_t t = 0; t < steps_; ++t) {
+      if (end(t) - begin(t) > 1 && facts_of_step(t).is_product) leave_even(t);
+      std::int32_t own = 0;
+      for (std::int32_t p = begin(t); p < end(t); ++p) {
+        Home& home = homes_[p];
+        if (home.is_given()) {
+          Homed& homed = homed_[at(home.slot())];
+          ++homed.count;
+          is_homed_[at(homed.begin + home.row())] = 1;
+        } else if (!home.is_inside()) {
+          home = Home(opened + t, own++);
+        }
+      }
+      step_[t].own = own;
     }
   }
 
   /// A product writes evenly spaced rows: all of them into one block, in its order, or none.
-  void leave_products_even() {
-    for (std::int32_t t = 0; t < steps_; ++t) {
-      if (!facts_of_step(t).is_product) continue;
-      const std::span<const std::int32_t> rows = rows_of(t);
-      bool even = true;
-      for (std::size_t r = 0; r < rows.size() && even; ++r)
-        even = home_[at(rows[r])] == home_[at(rows[0])] &&
-               (home_[at(rows[r])] < 0 || home_row_[at(rows[r])] == home_row_[at(rows[0])] + static_cast<int>(r));
-      if (even) continue;
-      for (std::int32_t v : rows) {
-        if (home_[at(v)] >= 0) --homed_[at(home_[at(v)])];
-        home_[at(v)] = kNone;
-      }
-    }
+  void leave_even(std::int32_t t) {
+    const std::span<Home> homes(homes_ + begin(t), homes_ + end(t));
+    const Home first = homes[0];
+    bool even = true;
+    for (std::size_t r = 1; r < homes.size() && even; ++r)
+      even = homes[r] == (first.is_given() ? Home(first.slot(), first.row() + static_cast<std::int32_t>(r)) : first);
+    if (!even) std::fill(homes.begin(), homes.end(), Home::nowhere());
   }
 
   std::int32_t new_piece(std::int64_t bytes, std::int32_t value_group, std::int32_t gradient_group) {
-    pieces_.push_back({.bytes = bytes, .value_group = value_group, .gradient_group = gradient_group});
-    return static_cast<std::int32_t>(pieces_.size()) - 1;
+    pieces_[piece_count_] = {.bytes = bytes, .value_group = value_group, .gradient_group = gradient_group};
+    return piece_count_++;
+  }
+
+  std::int64_t block_row_bytes(std::int32_t step, std::int32_t operand) const {
+    return problem_.operand_bytes[at(step_[step].signature)][at(operand)];
   }
 
   /// Blocks of one signature and operand lie one after the other over all steps, so that the gradient of the weights is
   /// one product; where values are freed, each has memory of its own.
-  std::int32_t block_group(std::int32_t signature, std::int32_t operand) const {
-    return problem_.lifetime == Lifetime::kFinish ? kNone : signature * 32 + operand;
-  }
-
-  std::int64_t block_row_bytes(std::int32_t step, std::int32_t operand) const {
-    return problem_.operand_bytes[at(problem_.signature[at(rows_of(step)[0])])][at(operand)];
-  }
-
   void open_piece(std::int32_t step, Block& block) {
-    const std::int32_t signature = problem_.signature[at(rows_of(step)[0])];
-    block.piece = new_piece(block_row_bytes(step, block.operand) * static_cast<std::int64_t>(rows_of(step).size()),
-                            block_group(signature, block.operand), kNone);
+    const std::int32_t group =
+        problem_.lifetime == Lifetime::kFinish ? Piece::kNoGroup : step_[step].signature * 32 + block.operand;
+    block.piece = new_piece(block_row_bytes(step, block.operand) * (end(step) - begin(step)), group, Piece::kNoGroup);
   }
 
   void make_pieces() {
-    plan_.piece.assign(at(problem_.size()), kNone);
+    const std::size_t opened = plan_.blocks.size();
+    piece_of_.assign(opened + at(steps_), kNone);
     for (std::int32_t t = 0; t < steps_; ++t) {
-      for (std::int32_t b = plan_.block_begin[at(t)]; b < plan_.block_begin[at(t) + 1]; ++b)
-        if (homed_[at(b)] > 0) open_piece(t, plan_.blocks[at(b)]);
-      const std::span<const std::int32_t> rows = rows_of(t);
-      const Facts& f = facts(rows[0]);
-      std::int64_t own = 0;
-      std::int32_t piece = kNone;
-      for (std::int32_t v : rows) {
-        if (home_[at(v)] >= 0 || plan_.inside[at(v)] >= 0) continue;
-        if (own == 0) piece = new_piece(0, kNone, f.defers ? problem_.signature[at(v)] : kNone);
-        plan_.piece[at(v)] = piece;
-        plan_.within[at(v)] = f.row_bytes * own++;
+      for (std::size_t b = at(plan_.block_begin[at(t)]); b < at(plan_.block_begin[at(t) + 1]); ++b) {
+        if (homed_[b].count == 0) continue;
+        open_piece(t, plan_.blocks[b]);
+        piece_of_[b] = plan_.blocks[b].piece;
       }
-      if (own > 0) pieces_[at(piece)].bytes = f.row_bytes * own;
+      if (step_[t].own == 0) continue;
+      const Facts& f = facts_of_step(t);
+      piece_of_[opened + at(t)] =
+          new_piece(f.row_bytes * step_[t].own, Piece::kNoGroup, f.defers ? step_[t].signature : Piece::kNoGroup);
     }
-    for (std::int32_t v = 0; v < problem_.size(); ++v) {
-      if (home_[at(v)] < 0) continue;
-      plan_.piece[at(v)] = plan_.blocks[at(home_[at(v)])].piece;
-      plan_.within[at(v)] = home_row_[at(v)] * facts(v).row_bytes;
+  }
+
+  void fill_places() {
+    constexpr std::int32_t kAhead = 16;
+    plan_.piece.resize(at(size_));
+    plan_.within.resize(at(size_));
+    plan_.inside.assign(at(size_), kNone);
+    for (std::int32_t v = 0; v < size_; ++v) {
+      if (v + kAhead < size_) __builtin_prefetch(homes_ + nodes_[v + kAhead].position);
+      const Home home = homes_[nodes_[v].position];
+      if (home.is_inside()) continue;
+      const Facts& f = facts(v);
+      const std::int32_t piece = piece_of_[at(home.slot())];
+      plan_.piece[at(v)] = piece;
+      plan_.within[at(v)] = home.row() * f.row_bytes;
+      extend(pieces_[piece], v, f);
     }
-    for (std::int32_t v = 0; v < problem_.size(); ++v) {
-      const std::int32_t whole = plan_.inside[at(v)];
-      if (whole < 0) continue;
-      plan_.piece[at(v)] = plan_.piece[at(whole)];
-      plan_.within[at(v)] += plan_.within[at(whole)];
+    for (const Column& column : columns_) {
+      const std::int32_t piece = plan_.piece[at(column.whole)];
+      plan_.piece[at(column.node)] = piece;
+      plan_.within[at(column.node)] = plan_.within[at(column.whole)] + column.bytes;
+      plan_.inside[at(column.node)] = column.whole;
+      extend(pieces_[piece], column.node, facts(column.node));
     }
+  }
+
+  void extend(Piece& piece, std::int32_t v, const Facts& f) const {
+    const bool is_output = problem_.is_output[at(v)] != 0;
+    const std::int32_t step = nodes_[v].step;
+    const std::int32_t last = std::max(step, last_use_[v]);
+    const bool stays =
+        is_output || problem_.lifetime == Lifetime::kAll ||
+        (problem_.lifetime == Lifetime::kTraining && (f.keeps_output || (nodes_[v].flags & Node::kKept) != 0));
+    piece.extend(step, stays ? steps_ : last);
+    // A step with shared operands gives those their gradient at the end. Outputs may get theirs at the beginning.
+    piece.extend_gradient(f.defers ? kNone : step, is_output ? steps_ : last);
   }
 
   /// Whether the operands lie evenly spaced where they are.
   bool lie_evenly(std::int32_t step, std::int32_t operand) const {
-    const std::span<const std::int32_t> rows = rows_of(step);
-    if (rows.size() == 1) return problem_.lifetime != Lifetime::kTraining;
+    if (end(step) - begin(step) == 1) return problem_.lifetime != Lifetime::kTraining;
     std::int64_t stride = 0;
     std::int32_t before = kNone;
-    for (std::int32_t v : rows) {
-      const std::size_t i = at(problem_.input_begin[at(v)] + operand);
+    for (std::int32_t p = begin(step); p < end(step); ++p) {
+      const std::size_t i = at(inputs_[p].begin + operand);
       const std::int32_t u = problem_.inputs[i];
       if (u < 0 || problem_.is_part[i] != 0) return false;
       if (before >= 0) {
@@ -231,157 +422,82 @@ class Planner {
 
   /// Decides which blocks there are after all, and what is copied into them.
   void fill_blocks() {
-    std::vector<Block> kept;
-    std::int32_t begin = 0;
+    std::int32_t next = 0;
+    std::int32_t kept = 0;
     for (std::int32_t t = 0; t < steps_; ++t) {
-      const std::int32_t end = plan_.block_begin[at(t) + 1];
-      plan_.block_begin[at(t)] = static_cast<std::int32_t>(kept.size());
-      for (std::int32_t b = begin; b < end; ++b) {
-        Block block = plan_.blocks[at(b)];
-        if (homed_[at(b)] == 0) {
+      const std::int32_t last = plan_.block_begin[at(t) + 1];
+      plan_.block_begin[at(t)] = kept;
+      for (; next < last; ++next) {
+        Block block = plan_.blocks[at(next)];
+        const Homed homed = homed_[at(next)];
+        if (homed.count == 0) {
           if (lie_evenly(t, block.operand)) continue;
           open_piece(t, block);
         }
         block.copy_begin = static_cast<std::int32_t>(plan_.copies.size());
-        const std::span<const std::int32_t> rows = rows_of(t);
-        for (std::size_t r = 0; r < rows.size(); ++r) {
-          const std::size_t i = at(problem_.input_begin[at(rows[r])] + block.operand);
-          const std::int32_t u = problem_.inputs[i];
-          const bool is_there = u >= 0 && problem_.is_part[i] == 0 && home_[at(u)] == b &&
-                                home_row_[at(u)] == static_cast<std::int32_t>(r);
-          if (!is_there) plan_.copies.push_back(static_cast<std::int32_t>(r));
-        }
+        if (homed.count < end(t) - begin(t))
+          for (std::int32_t r = 0; r < end(t) - begin(t); ++r)
+            if (is_homed_[at(homed.begin + r)] == 0) plan_.copies.push_back(r);
         block.copy_end = static_cast<std::int32_t>(plan_.copies.size());
         plan_.copied_bytes += block_row_bytes(t, block.operand) * (block.copy_end - block.copy_begin);
-        const bool lasts = problem_.lifetime != Lifetime::kFinish && has(facts(rows[0]).keeps_inputs, at(block.operand));
-        pieces_[at(block.piece)].extend(t, lasts || problem_.lifetime == Lifetime::kAll ? steps_ : t);
-        pieces_[at(block.piece)].extend_gradient(t, t);
-        kept.push_back(block);
+        const bool stays =
+            problem_.lifetime == Lifetime::kAll ||
+            (problem_.lifetime == Lifetime::kTraining && has(facts_of_step(t).keeps_inputs, at(block.operand)));
+        pieces_[block.piece].extend(t, stays ? steps_ : t);
+        pieces_[block.piece].extend_gradient(t, t);
+        plan_.blocks[at(kept++)] = block;
       }
-      begin = end;
     }
-    plan_.block_begin[at(steps_)] = static_cast<std::int32_t>(kept.size());
-    plan_.blocks = std::move(kept);
+    plan_.block_begin[at(steps_)] = kept;
+    plan_.blocks.resize(at(kept));
   }
 
-  /// The last step that reads the value of a node; beyond the last step if it is to stay.
-  std::int32_t end_of(std::int32_t v) const {
-    if (problem_.lifetime == Lifetime::kAll || problem_.is_output[at(v)] != 0) return steps_;
-    if (problem_.lifetime == Lifetime::kTraining && (facts(v).keeps_output || (flags_[at(v)] & kKept) != 0))
-      return steps_;
-    return std::max(step_of_[at(v)], last_use_[at(v)]);
+  void place_all() {
+    for (std::int32_t t = 0; t < steps_; ++t) {
+      const std::int64_t bytes = facts_of_step(t).saved_bytes * (end(t) - begin(t));
+      if (bytes == 0) continue;
+      saved_.push_back({.bytes = bytes});
+      saved_.back().extend(t, problem_.lifetime == Lifetime::kFinish ? t : steps_);
+    }
+    const std::span<const Piece> pieces(pieces_, at(piece_count_));
+    plan_.values = work_.placement.place_values(pieces, saved_);
+    plan_.saved_at.assign(at(steps_), 0);
+    for (std::size_t i = 0; i < saved_.size(); ++i)
+      plan_.saved_at[at(saved_[i].first)] = plan_.values.at[pieces.size() + i];
+    plan_.values.at.resize(pieces.size());
+    plan_.lasts.resize(at(size_));
+    for (std::size_t v = 0; v < plan_.lasts.size(); ++v)
+      plan_.lasts[v] = pieces_[plan_.piece[v]].last == steps_ ? 1 : 0;
+    if (problem_.lifetime != Lifetime::kFinish) work_.placement.place_gradients(pieces, plan_);
   }
-
-  void place_values() {
-    for (std::int32_t v = 0; v < problem_.size(); ++v) {
-      Piece& piece = pieces_[at(plan_.piece[at(v)])];
-      const std::int32_t step = step_of_[at(v)];
-      piece.extend(step, end_of(v));
-      // A step with shared operands gives those their gradient at the end. Outputs may get theirs at the beginning.
-      piece.extend_gradient(facts(v).defers ? kNone : step,
-                            problem_.is_output[at(v)] != 0 ? steps_ : std::max(step, last_use_[at(v)]));
-    }
-    const std::size_t pieces = pieces_.size();
-    for (std::int32_t t = 0; t < steps_; ++t) {  // what is saved comes behind, a piece a step
-      const Facts& f = facts_of_step(t);
-      new_piece(f.saved_bytes * static_cast<std::int64_t>(rows_of(t).size()), kNone, kNone);
-      pieces_.back().extend(t, problem_.lifetime == Lifetime::kFinish ? t : steps_);
-    }
-    plan_.values = laid_out(pieces_.size(), &Piece::value_group,
-                            [](const Piece& piece) { return std::pair(piece.first, piece.last); });
-    plan_.saved_at.assign(plan_.values.at.begin() + static_cast<std::ptrdiff_t>(pieces), plan_.values.at.end());
-    plan_.values.at.resize(pieces);
-    pieces_.resize(pieces);
-    plan_.lasts.resize(at(problem_.size()));
-    for (std::int32_t v = 0; v < problem_.size(); ++v)
-      plan_.lasts[at(v)] = pieces_[at(plan_.piece[at(v)])].last == steps_ ? 1 : 0;
-  }
-
-  void place_gradients() {
-    // Backward goes through the steps from the last to the first.
-    plan_.gradients = laid_out(pieces_.size(), &Piece::gradient_group, [&](const Piece& piece) {
-      return std::pair(steps_ - piece.last_gradient, steps_ - piece.first_gradient);
-    });
-    plan_.all_gradients =
-        laid_out(pieces_.size(), &Piece::gradient_group, [](const Piece&) { return std::pair(0, 0); });
-  }
-
-  struct Piece {
-    std::int64_t bytes = 0;
-    std::int32_t value_group = kNone;     // pieces of one group lie one after the other without gaps
-    std::int32_t gradient_group = kNone;  // likewise
-    std::int32_t first = kNever;
-    std::int32_t last = kNone;
-    std::int32_t first_gradient = kNever;
-    std::int32_t last_gradient = kNone;
-
-    void extend(std::int32_t from, std::int32_t to) {
-      first = std::min(first, from);
-      last = std::max(last, to);
-    }
-    void extend_gradient(std::int32_t from, std::int32_t to) {
-      first_gradient = std::min(first_gradient, from);
-      last_gradient = std::max(last_gradient, to);
-    }
-  };
-
-  template <class LifeOf>
-  Layout laid_out(std::size_t count, std::int32_t Piece::*group, const LifeOf& life_of) const {
-    std::vector<Lease> leases;
-    leases.reserve(count);
-    std::vector<std::int32_t> lease_of(count);
-    std::vector<std::int32_t> lease_of_group;
-    Layout layout;
-    layout.at.resize(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      const Piece& piece = pieces_[i];
-      const auto [first, last] = life_of(piece);
-      std::int32_t* known = nullptr;
-      if (piece.*group >= 0) {
-        if (at(piece.*group) >= lease_of_group.size()) lease_of_group.resize(at(piece.*group) + 1, kNone);
-        known = &lease_of_group[at(piece.*group)];
-      }
-      if (known != nullptr && *known >= 0) {
-        Lease& lease = leases[at(*known)];
-        lease_of[i] = *known;
-        layout.at[i] = lease.bytes;
-        lease.bytes += piece.bytes;
-        lease.first = std::min(lease.first, first);
-        lease.last = std::max(lease.last, last);
-        continue;
-      }
-      lease_of[i] = static_cast<std::int32_t>(leases.size());
-      if (known != nullptr) *known = lease_of[i];
-      layout.at[i] = 0;
-      leases.push_back({.bytes = piece.bytes, .first = first, .last = last});
-    }
-    layout.bytes = place(leases);
-    for (std::size_t i = 0; i < count; ++i) layout.at[i] += leases[at(lease_of[i])].at;
-    return layout;
-  }
-
-  // By node.
-  static constexpr std::uint8_t kKept = 1;      // backward of a consumer reads its value
-  static constexpr std::uint8_t kHasParts = 2;  // it is read in parts, or written in parts
-  static constexpr std::uint8_t kOrdered = 4;
-  std::vector<std::uint8_t> flags_;
-  std::vector<std::int32_t> step_of_;
-  std::vector<std::int32_t> first_use_;
-  std::vector<std::int32_t> last_use_;
-  std::vector<std::int32_t> home_;      // a block as opened first, or -1
-  std::vector<std::int32_t> home_row_;  // of its step
 
   const Problem& problem_;
+  const batch::Schedule& schedule_;
+  std::int32_t size_;
   std::int32_t steps_;
   Plan plan_;
-  std::vector<std::int32_t> homed_;  // rows of each block that are written there at once
-  std::vector<Piece> pieces_;
+  // Of the workspace.
+  Node* nodes_;
+  Home* homes_;    // by position in the order
+  Range* inputs_;  // likewise
+  Step* step_;
+  std::int32_t* step_of_;   // by node
+  std::int32_t* last_use_;  // by node: the step
+  std::vector<Homed>& homed_;
+  std::vector<std::uint8_t>& is_homed_;
+  std::vector<std::int32_t>& piece_of_;  // by slot
+  std::vector<Column>& columns_;
+  std::vector<Piece>& saved_;
+  Workspace& work_;
+  Piece* pieces_ = nullptr;
+  std::int32_t piece_count_ = 0;
 };
 
 }  // namespace
 
 Plan make_plan(const Problem& problem, const batch::Schedule& schedule) {
-  return Planner(problem, schedule).make(schedule);
+  thread_local Workspace work;
+  return Planner(problem, schedule, work).make();
 }
 
 }  // namespace espalier::plan

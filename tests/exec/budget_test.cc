@@ -1,0 +1,192 @@
+/// What a memory budget allows: minibatches in parts with the gradients of the whole, or a refusal that changes
+/// nothing.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "espalier/base/error.h"
+#include "espalier/exec/gradients.h"
+#include "espalier/graph/graph.h"
+#include "espalier/ops/all.h"
+#include "espalier/optim/sgd.h"
+#include "tests/exec/small_model.h"
+#include "tests/support/gradient_check.h"
+#include "tests/support/random_trees.h"
+
+namespace espalier {
+namespace {
+
+using testing::kStrategies;
+using testing::random_trees;
+using testing::RandomTree;
+using testing::SentimentNet;
+
+class Budget : public testing::SmallModel {
+ protected:
+  /// Eight instances of equal size.
+  Expr chains(Graph& graph, std::vector<Expr>* states = nullptr) const {
+    std::vector<Expr> losses;
+    for (int i = 0; i < 8; ++i) {
+      graph.begin_instance();
+      Expr x = lookup(graph, table, i);
+      for (int k = 0; k < 20; ++k) x = tanh(affine(x, W, b));
+      if (states != nullptr) states->push_back(x);
+      losses.push_back(sum_elements(tanh(linear(x, V))));
+    }
+    return sum(losses);
+  }
+};
+
+TEST_F(Budget, DividesByInstances) {
+  SentimentNet net(16);
+  const std::vector<RandomTree> trees = random_trees(7, 64, SentimentNet::kWords);
+  Gradients whole;
+  Graph unlimited;
+  const Expr expected = net.loss(unlimited, trees, true);
+  expected.backward({.into = &whole, .wanted = {}});
+  const std::int64_t peak = unlimited.statistics().peak_bytes;
+  EXPECT_LE(unlimited.statistics().parts, 1);
+  for (const int divisor : {2, 4, 8}) {
+    SCOPED_TRACE(divisor);
+    Graph graph({.memory_budget = peak / divisor});
+    Gradients parts;
+    const Expr loss = net.loss(graph, trees, true);
+    loss.backward({.into = &parts, .wanted = {}});
+    EXPECT_GE(graph.statistics().parts, divisor);
+    EXPECT_LE(graph.statistics().peak_bytes, peak / divisor);
+    EXPECT_NEAR(loss.scalar(), expected.scalar(), 1e-4 * expected.scalar());
+    ASSERT_EQ(parts.all().size(), whole.all().size());
+    for (const Gradient* gradient : parts.all()) {
+      const Gradient* other = whole.find(*gradient->parameter);
+      ASSERT_EQ(gradient->rows, other->rows);
+      for (std::int64_t i = 0; i < gradient->values().elements(); ++i)
+        ASSERT_NEAR(gradient->values().at(i), other->values().at(i), 1e-4 * whole.norm());
+    }
+  }
+}
+
+TEST_F(Budget, DividesALossInWhichInstancesCountDifferently) {
+  const auto record = [&](Graph& graph) {
+    std::vector<Expr> losses;
+    for (int i = 0; i < 8; ++i) {
+      graph.begin_instance();
+      Expr x = lookup(graph, table, i);
+      for (int k = 0; k < 20 + i; ++k) x = tanh(affine(x, W, b));
+      losses.push_back(testing::asymmetric_sum(x));
+    }
+    return sum({mean(losses), losses[2], sum({losses[5], losses[2]})});
+  };
+  for (const Strategy strategy : kStrategies) {
+    Graph unlimited({.strategy = strategy});
+    Gradients whole;
+    record(unlimited).backward({.into = &whole, .wanted = {}});
+    Graph graph({.strategy = strategy, .memory_budget = unlimited.statistics().peak_bytes / 3});
+    Gradients parts;
+    record(graph).backward({.into = &parts, .wanted = {}});
+    EXPECT_GE(graph.statistics().parts, 3);
+    for (const Gradient* gradient : whole.all())
+      for (std::int64_t i = 0; i < gradient->values().elements(); ++i)
+        EXPECT_NEAR(parts.find(*gradient->parameter)->values().at(i), gradient->values().at(i), 1e-4 * whole.norm());
+  }
+}
+
+TEST_F(Budget, IsLookedAtInTimeLinearInTheNodes) {
+  Graph graph({.memory_budget = 1000});
+  std::vector<Expr> losses;
+  for (int i = 0; i < 64; ++i) {
+    graph.begin_instance();
+    losses.push_back(sum_elements(tanh(linear(lookup(graph, table, i % 9), W))));
+  }
+  Expr loss = sum(losses);
+  for (int i = 0; i < 60; ++i) loss = mean({loss, loss});  // 2^60 paths, and a weight of 1
+  Gradients gradients;
+  try {
+    loss.backward({.into = &gradients, .wanted = {}});
+  } catch (const ResourceError&) {  // either is right
+    EXPECT_TRUE(gradients.empty());
+  }
+}
+
+TEST_F(Budget, AKeptValueOutlivesADividedBackward) {
+  Graph unlimited({.memoise = Memoise::kOff});
+  std::vector<Expr> states;
+  chains(unlimited, &states).backward();
+  const Tensor expected = states[3].value();
+  states.clear();
+  model.gradients().clear();
+  optim::Sgd sgd(model, {.learning_rate = 0.1});
+  Graph graph({.memoise = Memoise::kOff, .memory_budget = unlimited.statistics().peak_bytes / 2});
+  const Expr loss = chains(graph, &states);
+  graph.keep(states[3]);
+  loss.backward();
+  EXPECT_GE(graph.statistics().parts, 2);
+  sgd.step();
+  const Tensor kept = states[3].value();
+  for (std::int64_t i = 0; i < kept.elements(); ++i) EXPECT_NEAR(kept.at(i), expected.at(i), 1e-5);
+  EXPECT_EQ(loss.value().elements(), 1);
+}
+
+TEST_F(Budget, HoldsForBackwardAfterValue) {
+  Graph unlimited({.memoise = Memoise::kOff});
+  const Expr free = chains(unlimited);
+  free.value();
+  const std::int64_t values = unlimited.statistics().peak_bytes;
+  Gradients whole;
+  free.backward({.into = &whole, .wanted = {}});
+  const std::int64_t peak = unlimited.statistics().peak_bytes;
+  ASSERT_GT(peak, values + 1000);
+  Graph graph({.memoise = Memoise::kOff, .memory_budget = (values + peak) / 2});
+  const Expr loss = chains(graph);
+  EXPECT_EQ(loss.scalar(), free.scalar());
+  Gradients parts;
+  try {
+    loss.backward({.into = &parts, .wanted = {}});
+    for (const Gradient* gradient : whole.all())
+      for (std::int64_t i = 0; i < gradient->values().elements(); ++i)
+        EXPECT_NEAR(parts.find(*gradient->parameter)->values().at(i), gradient->values().at(i), 1e-4 * whole.norm());
+  } catch (const ResourceError&) {
+    EXPECT_TRUE(parts.empty());
+  }
+  EXPECT_LE(graph.statistics().peak_bytes, graph.options().memory_budget);
+}
+
+TEST_F(Budget, TooSmallForOneInstanceIsRefusedWithTheNumbers) {
+  SentimentNet net(16);
+  const std::vector<RandomTree> trees = random_trees(7, 8, SentimentNet::kWords);
+  Graph graph({.memory_budget = 1000});
+  const Expr loss = net.loss(graph, trees, true);
+  Gradients gradients;
+  for (int round = 0; round < 2; ++round) {
+    try {
+      loss.backward({.into = &gradients, .wanted = {}});
+      ADD_FAILURE() << "nothing was refused";
+    } catch (const ResourceError& refusal) {
+      EXPECT_NE(std::string(refusal.what()).find("1000"), std::string::npos) << refusal.what();
+    }
+  }
+  EXPECT_TRUE(gradients.empty());
+  EXPECT_EQ((graph.constant(3) * 2).scalar(), 6);  // the graph goes on
+  graph.clear();
+  EXPECT_EQ((graph.constant(3) * 2).scalar(), 6);
+}
+
+TEST_F(Budget, IsRefusedWhereInstancesMeetBeforeTheLoss) {
+  Graph unlimited({.memoise = Memoise::kOff});
+  const auto record = [&](Graph& graph) {
+    std::vector<Expr> states;
+    for (int i = 0; i < 16; ++i) {
+      graph.begin_instance();
+      Expr x = lookup(graph, table, i % 9);
+      for (int k = 0; k < 50; ++k) x = tanh(linear(x, W));
+      states.push_back(x);
+    }
+    return sum_elements(square(sum(states)));  // no sum of losses
+  };
+  record(unlimited).backward();
+  Graph graph({.memoise = Memoise::kOff, .memory_budget = unlimited.statistics().peak_bytes / 2});
+  EXPECT_THROW(record(graph).backward(), ResourceError);
+}
+
+}  // namespace
+}  // namespace espalier
