@@ -107,13 +107,16 @@ void Engine::differentiate_in_parts(NodeId loss, const BackwardOptions& options,
   // Values that outlive their part: of the terms, and what the user asked to keep.
   std::vector<NodeId> kept;
   std::vector<std::byte> values;  // one after the other
-  const auto bytes_of = [&](NodeId node) {
-    return static_cast<std::size_t>(graph_.type(node).elements) * size_of(graph_.type(node).dtype);
+  const auto bytes_of = [&](NodeId node) {  // as doubles want them
+    const auto row = static_cast<std::size_t>(graph_.type(node).elements) * size_of(graph_.type(node).dtype);
+    return (row + sizeof(double) - 1) / sizeof(double) * sizeof(double);
   };
   const auto keep_value = [&](NodeId node) {
     kept.push_back(node);
-    const std::byte* value = table_.address[at(node)];
-    values.insert(values.end(), value, value + bytes_of(node));
+    const std::size_t begin = values.size();
+    values.resize(begin + bytes_of(node));
+    std::memcpy(values.data() + begin, value(node),
+                static_cast<std::size_t>(graph_.type(node).elements) * size_of(graph_.type(node).dtype));
   };
   double total = 0;
   for (const std::span<const Term> part : parts) {

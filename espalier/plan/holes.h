@@ -1,11 +1,10 @@
 /// Memory that is taken and given back piece by piece, in constant time: holes beside each other become one, and are
 /// found by their size, as in the TLSF allocator of Masmano, Ripoll, Crespo and Real (ECRTS 2004).
 ///
-/// What is given back is kept as it is at first, for the next one that wants just that size; only where there is none
-/// are holes joined and searched.
-///
 /// Sizes and places are in units. Holes of up to 31 units are found by their exact size; larger ones by classes that
-/// differ by a sixteenth, of which a few are looked at for the smallest.
+/// differ by a sixteenth, of which some are looked at for the smallest. In a hurry, small spans are kept as they are at
+/// first, for the next one that wants just that size, and become holes when there is none: of single rows there are
+/// many, and of few sizes.
 #pragma once
 
 #include <array>
@@ -17,19 +16,22 @@ namespace espalier::plan {
 
 class Holes {
  public:
-  void clear() {
+  void clear(bool in_a_hurry) {
+    fresh_below_ = in_a_hurry ? kFresh : 0;
     spans_.clear();
     heads_.fill(kNone);
     words_.fill(0);
+    filled_words_ = 0;
     fresh_.fill(kNone);
+    filled_fresh_ = 0;
     tail_ = kNone;
     end_ = 0;
   }
 
   /// A span of that size: a hole, or new units at the end.
   std::int32_t take(std::int64_t units) {
-    std::int32_t& fresh = fresh_[fresh_class_of(units)];
-    if (fresh != kNone && spans_[at(fresh)].units == units) {
+    if (units < fresh_below_ && fresh_[static_cast<std::size_t>(units)] != kNone) {
+      std::int32_t& fresh = fresh_[static_cast<std::size_t>(units)];
       const std::int32_t span = fresh;
       fresh = spans_[at(span)].next_hole;
       return span;
@@ -43,16 +45,19 @@ class Holes {
     return hole;
   }
   void give(std::int32_t span) {
-    std::int32_t& fresh = fresh_[fresh_class_of(spans_[at(span)].units)];
+    const std::int64_t units = spans_[at(span)].units;
+    if (units >= fresh_below_) return make_hole(span);
+    std::int32_t& fresh = fresh_[static_cast<std::size_t>(units)];
     spans_[at(span)].next_hole = fresh;
     fresh = span;
+    filled_fresh_ |= std::uint64_t{1} << units;
   }
   std::int64_t place_of(std::int32_t span) const { return spans_[at(span)].place; }
   std::int64_t end() const { return end_; }
 
  private:
   static constexpr std::int32_t kNone = -1;
-  static constexpr std::size_t kFresh = 32;
+  static constexpr std::int64_t kFresh = 64;
   static constexpr int kExact = 32;
   static constexpr int kParts = 16;
   static constexpr int kClasses = kExact + kParts * (63 - 5);
@@ -67,14 +72,15 @@ class Holes {
     bool is_free;
   };
 
-  static std::size_t fresh_class_of(std::int64_t units) { return static_cast<std::size_t>(units) % kFresh; }
   void join_fresh() {
-    for (std::int32_t& fresh : fresh_)
+    for (; filled_fresh_ != 0; filled_fresh_ &= filled_fresh_ - 1) {
+      std::int32_t& fresh = fresh_[at(std::countr_zero(filled_fresh_))];
       while (fresh != kNone) {
         const std::int32_t span = fresh;
         fresh = spans_[at(span)].next_hole;
         make_hole(span);
       }
+    }
   }
   /// Joined with the holes beside it.
   void make_hole(std::int32_t span) {
@@ -99,21 +105,30 @@ class Holes {
     return kExact + (log - 5) * kParts + static_cast<std::int32_t>((units >> (log - 4)) & (kParts - 1));
   }
 
-  std::int32_t find(std::int64_t units) const {
-    constexpr int kMostLookedAt = 8;
-    const std::int32_t own = class_of(units);
+  /// The smallest of the first holes of a class that have so many units.
+  std::int32_t best_of(std::int32_t head, std::int64_t units) const {
+    constexpr int kMostLookedAt = 32;
     std::int32_t best = kNone;
-    std::int32_t hole = heads_[at(own)];
-    for (int i = 0; hole != kNone && i < kMostLookedAt; hole = spans_[at(hole)].next_hole, ++i) {
-      if (spans_[at(hole)].units < units) continue;
-      if (best == kNone || spans_[at(hole)].units < spans_[at(best)].units) best = hole;
-      if (own < kExact) break;
+    for (int i = 0; head != kNone && i < kMostLookedAt; head = spans_[at(head)].next_hole, ++i) {
+      const std::int64_t size = spans_[at(head)].units;
+      if (size == units) return head;
+      if (size > units && (best == kNone || size < spans_[at(best)].units)) best = head;
     }
-    if (best != kNone) return best;
+    return best;
+  }
+  std::int32_t find(std::int64_t units) const {
+    const std::int32_t own = class_of(units);
+    const std::int32_t near = best_of(heads_[at(own)], units);
+    if (near != kNone) return near;
     std::size_t word = at(own + 1) / 64;
     std::uint64_t bits = words_[word] & (~std::uint64_t{0} << (own + 1) % 64);
-    while (bits == 0 && word + 1 < words_.size()) bits = words_[++word];
-    return bits == 0 ? kNone : heads_[word * 64 + at(std::countr_zero(bits))];
+    if (bits == 0) {
+      const std::uint32_t later = filled_words_ >> word >> 1;
+      if (later == 0) return kNone;
+      word += 1 + at(std::countr_zero(later));
+      bits = words_[word];
+    }
+    return best_of(heads_[word * 64 + at(std::countr_zero(bits))], units);
   }
 
   std::int32_t add(const Span& span) {
@@ -161,6 +176,7 @@ class Holes {
     if (span.next_hole != kNone) spans_[at(span.next_hole)].before_hole = hole;
     heads_[at(own)] = hole;
     words_[at(own) / 64] |= std::uint64_t{1} << own % 64;
+    filled_words_ |= 1U << own / 64;
   }
   void unlink(std::int32_t hole) {
     const Span& span = spans_[at(hole)];
@@ -171,13 +187,19 @@ class Holes {
     }
     const std::int32_t own = class_of(span.units);
     heads_[at(own)] = span.next_hole;
-    if (span.next_hole == kNone) words_[at(own) / 64] &= ~(std::uint64_t{1} << own % 64);
+    if (span.next_hole != kNone) return;
+    std::uint64_t& word = words_[at(own) / 64];
+    word &= ~(std::uint64_t{1} << own % 64);
+    if (word == 0) filled_words_ &= ~(1U << own / 64);
   }
 
   std::vector<Span> spans_;  // joined ones stay behind, unused
   std::array<std::int32_t, kClasses> heads_{};
   std::array<std::uint64_t, (kClasses + 63) / 64> words_{};  // a bit for each class that has holes
-  std::array<std::int32_t, kFresh> fresh_{};                 // given back last, by size
+  std::uint32_t filled_words_ = 0;                           // a bit for each word that has any
+  std::array<std::int32_t, kFresh> fresh_{};                 // given back and not joined, by size
+  std::uint64_t filled_fresh_ = 0;
+  std::int64_t fresh_below_ = 0;
   std::int32_t tail_ = kNone;
   std::int64_t end_ = 0;
 };

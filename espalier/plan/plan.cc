@@ -62,12 +62,12 @@ struct Step {
   std::int32_t first_block;
   std::int32_t firsts;  // nodes whose first consumer is here
   std::int32_t next;    // position of the next row
-  std::int32_t own;     // rows without a home
 };
 
-/// Of a block as opened first: the rows that are written there at once.
-struct Homed {
-  std::int32_t count;
+/// A block as opened first.
+struct Opened {
+  std::int32_t operand;
+  std::int32_t homed;  // rows that are written there at once
   std::int32_t begin;  // of a byte for each of its rows
 };
 
@@ -85,7 +85,7 @@ struct Workspace {
   batch::Buffer<Step> steps;
   batch::Buffer<std::int32_t> step_of;
   batch::Buffer<std::int32_t> last_use;
-  std::vector<Homed> homed;
+  batch::Buffer<Opened> opened;
   std::vector<std::uint8_t> is_homed;
   std::vector<std::int32_t> piece_of;
   std::vector<Column> columns;
@@ -104,10 +104,10 @@ class Planner {
         nodes_(work.nodes.room(at(size_))),
         homes_(work.homes.room(at(size_))),
         inputs_(work.inputs.room(at(size_))),
-        step_(work.steps.room(at(steps_))),
+        step_(work.steps.room(at(steps_) + 1)),
         step_of_(work.step_of.room(at(size_))),
         last_use_(work.last_use.room(at(size_))),
-        homed_(work.homed),
+        opened_(work.opened.room(problem.inputs.size())),
         is_homed_(work.is_homed),
         piece_of_(work.piece_of),
         columns_(work.columns),
@@ -126,7 +126,6 @@ class Planner {
     find_uses();
     order_rows();
     take_columns();
-    count_rows();
     make_pieces();
     fill_places();
     fill_blocks();
@@ -140,35 +139,24 @@ class Planner {
   std::int32_t begin(std::int32_t step) const { return plan_.step_begin[at(step)]; }
   std::int32_t end(std::int32_t step) const { return plan_.step_begin[at(step) + 1]; }
 
+  /// Opens the blocks of all steps: which of them stay is known at the end.
   void open_steps() {
     const std::int32_t* const order = schedule_.order.data();
-    plan_.block_begin.resize(at(steps_) + 1);
     std::int32_t blocks = 0;
+    std::int32_t rows = 0;
     for (std::int32_t t = 0; t < steps_; ++t) {
       const std::int32_t signature = problem_.signature[at(order[begin(t)])];
-      step_[t] = {signature, blocks, 0, begin(t), 0};
-      plan_.block_begin[at(t)] = blocks;
-      blocks += std::popcount(problem_.facts[at(signature)].blocks);
-      for (std::int32_t p = begin(t); p < end(t); ++p) step_of_[order[p]] = t;
-    }
-    plan_.block_begin[at(steps_)] = blocks;
-    open_blocks(at(blocks));
-  }
-
-  /// Of all steps: which of them stay is known at the end.
-  void open_blocks(std::size_t count) {
-    plan_.blocks.resize(count);
-    homed_.resize(count);
-    std::int32_t rows = 0;
-    std::size_t block = 0;
-    for (std::int32_t t = 0; t < steps_; ++t)
-      for (std::uint32_t left = facts_of_step(t).blocks; left != 0; left &= left - 1) {
-        plan_.blocks[block].operand = std::countr_zero(left);
-        homed_[block++] = {0, rows};
+      step_[t] = {signature, blocks, 0, begin(t)};
+      for (std::uint32_t left = problem_.facts[at(signature)].blocks; left != 0; left &= left - 1) {
+        opened_[blocks++] = {std::countr_zero(left), 0, rows};
         rows += end(t) - begin(t);
       }
+      for (std::int32_t p = begin(t); p < end(t); ++p) step_of_[order[p]] = t;
+    }
+    step_[steps_].first_block = blocks;
     is_homed_.assign(at(rows), 0);
-    pieces_ = work_.pieces.room(count + at(steps_));
+    piece_of_.assign(at(blocks + steps_), kNone);
+    pieces_ = work_.pieces.room(at(blocks + steps_));
   }
 
   void find_uses() {
@@ -302,25 +290,6 @@ class Planner {
     }
   }
 
-  void count_rows() {
-    const auto opened = static_cast<std::int32_t>(plan_.blocks.size());
-    for (std::int32_t t = 0; t < steps_; ++t) {
-      if (end(t) - begin(t) > 1 && facts_of_step(t).is_product) leave_even(t);
-      std::int32_t own = 0;
-      for (std::int32_t p = begin(t); p < end(t); ++p) {
-        Home& home = homes_[p];
-        if (home.is_given()) {
-          Homed& homed = homed_[at(home.slot())];
-          ++homed.count;
-          is_homed_[at(homed.begin + home.row())] = 1;
-        } else if (!home.is_inside()) {
-          home = Home(opened + t, own++);
-        }
-      }
-      step_[t].own = own;
-    }
-  }
-
   /// A product writes evenly spaced rows: all of them into one block, in its order, or none.
   void leave_even(std::int32_t t) {
     const std::span<Home> homes(homes_ + begin(t), homes_ + end(t));
@@ -342,26 +311,47 @@ class Planner {
 
   /// Blocks of one signature and operand lie one after the other over all steps, so that the gradient of the weights is
   /// one product; where values are freed, each has memory of its own.
-  void open_piece(std::int32_t step, Block& block) {
+  void open_piece(std::int32_t step, std::int32_t block) {
+    const std::int32_t operand = opened_[block].operand;
     const std::int32_t group =
-        problem_.lifetime == Lifetime::kFinish ? Piece::kNoGroup : step_[step].signature * 32 + block.operand;
-    block.piece = new_piece(block_row_bytes(step, block.operand) * (end(step) - begin(step)), group, Piece::kNoGroup);
+        problem_.lifetime == Lifetime::kFinish ? Piece::kNoGroup : step_[step].signature * 32 + operand;
+    piece_of_[at(block)] =
+        new_piece(block_row_bytes(step, operand) * (end(step) - begin(step)), group, Piece::kNoGroup);
   }
 
+  /// The rows of a step's blocks are of earlier steps: which of them have their home there is known when it is reached.
   void make_pieces() {
-    const std::size_t opened = plan_.blocks.size();
-    piece_of_.assign(opened + at(steps_), kNone);
+    const std::int32_t blocks = step_[steps_].first_block;
+    std::size_t homed = 0;
     for (std::int32_t t = 0; t < steps_; ++t) {
-      for (std::size_t b = at(plan_.block_begin[at(t)]); b < at(plan_.block_begin[at(t) + 1]); ++b) {
-        if (homed_[b].count == 0) continue;
-        open_piece(t, plan_.blocks[b]);
-        piece_of_[b] = plan_.blocks[b].piece;
+      for (std::int32_t b = step_[t].first_block; b < step_[t + 1].first_block; ++b) {
+        if (opened_[b].homed > 0) open_piece(t, b);
+        homed += at(opened_[b].homed);
       }
-      if (step_[t].own == 0) continue;
       const Facts& f = facts_of_step(t);
-      piece_of_[opened + at(t)] =
-          new_piece(f.row_bytes * step_[t].own, Piece::kNoGroup, f.defers ? step_[t].signature : Piece::kNoGroup);
+      if (f.is_product && end(t) - begin(t) > 1) leave_even(t);
+      const std::int32_t own = count_rows(t, blocks + t);
+      if (own > 0)
+        piece_of_[at(blocks + t)] =
+            new_piece(f.row_bytes * own, Piece::kNoGroup, f.defers ? step_[t].signature : Piece::kNoGroup);
     }
+    plan_.copies.reserve(is_homed_.size() - homed);
+  }
+
+  /// Gives those without a home a row of `slot`; returns how many.
+  std::int32_t count_rows(std::int32_t t, std::int32_t slot) {
+    std::int32_t own = 0;
+    for (std::int32_t p = begin(t); p < end(t); ++p) {
+      Home& home = homes_[p];
+      if (home.is_given()) {
+        Opened& block = opened_[home.slot()];
+        ++block.homed;
+        is_homed_[at(block.begin + home.row())] = 1;
+      } else if (!home.is_inside()) {
+        home = Home(slot, own++);
+      }
+    }
+    return own;
   }
 
   void fill_places() {
@@ -422,41 +412,44 @@ class Planner {
 
   /// Decides which blocks there are after all, and what is copied into them.
   void fill_blocks() {
-    std::int32_t next = 0;
-    std::int32_t kept = 0;
+    plan_.block_begin.resize(at(steps_) + 1);
+    plan_.blocks.reserve(at(step_[steps_].first_block));
     for (std::int32_t t = 0; t < steps_; ++t) {
-      const std::int32_t last = plan_.block_begin[at(t) + 1];
-      plan_.block_begin[at(t)] = kept;
-      for (; next < last; ++next) {
-        Block block = plan_.blocks[at(next)];
-        const Homed homed = homed_[at(next)];
-        if (homed.count == 0) {
-          if (lie_evenly(t, block.operand)) continue;
-          open_piece(t, block);
+      plan_.block_begin[at(t)] = static_cast<std::int32_t>(plan_.blocks.size());
+      for (std::int32_t b = step_[t].first_block; b < step_[t + 1].first_block; ++b) {
+        if (opened_[b].homed == 0) {
+          if (lie_evenly(t, opened_[b].operand)) continue;
+          open_piece(t, b);
         }
-        block.copy_begin = static_cast<std::int32_t>(plan_.copies.size());
-        if (homed.count < end(t) - begin(t))
-          for (std::int32_t r = 0; r < end(t) - begin(t); ++r)
-            if (is_homed_[at(homed.begin + r)] == 0) plan_.copies.push_back(r);
-        block.copy_end = static_cast<std::int32_t>(plan_.copies.size());
-        plan_.copied_bytes += block_row_bytes(t, block.operand) * (block.copy_end - block.copy_begin);
-        const bool stays =
-            problem_.lifetime == Lifetime::kAll ||
-            (problem_.lifetime == Lifetime::kTraining && has(facts_of_step(t).keeps_inputs, at(block.operand)));
-        pieces_[block.piece].extend(t, stays ? steps_ : t);
-        pieces_[block.piece].extend_gradient(t, t);
-        plan_.blocks[at(kept++)] = block;
+        fill_block(t, b);
       }
     }
-    plan_.block_begin[at(steps_)] = kept;
-    plan_.blocks.resize(at(kept));
+    plan_.block_begin[at(steps_)] = static_cast<std::int32_t>(plan_.blocks.size());
+  }
+
+  void fill_block(std::int32_t step, std::int32_t block) {
+    const auto [operand, homed, is_homed] = opened_[block];
+    const std::int32_t rows = end(step) - begin(step);
+    const std::size_t copied = plan_.copies.size();
+    if (homed < rows)
+      for (std::int32_t r = 0; r < rows; ++r)
+        if (is_homed_[at(is_homed + r)] == 0) plan_.copies.push_back(r);
+    plan_.blocks.push_back({operand, piece_of_[at(block)], static_cast<std::int32_t>(copied),
+                            static_cast<std::int32_t>(plan_.copies.size())});
+    if (homed < rows) plan_.copied_bytes += block_row_bytes(step, operand) * (rows - homed);
+    const bool stays = problem_.lifetime == Lifetime::kAll ||
+                       (problem_.lifetime == Lifetime::kTraining && has(facts_of_step(step).keeps_inputs, at(operand)));
+    Piece& piece = pieces_[piece_of_[at(block)]];
+    piece.extend(step, stays ? steps_ : step);
+    piece.extend_gradient(step, step);
   }
 
   void place_all() {
-    for (std::int32_t t = 0; t < steps_; ++t) {
-      const std::int64_t bytes = facts_of_step(t).saved_bytes * (end(t) - begin(t));
-      if (bytes == 0) continue;
-      saved_.push_back({.bytes = bytes});
+    const auto saves = [](const Facts& f) { return f.saved_bytes > 0; };
+    const bool any_saves = std::any_of(problem_.facts.begin(), problem_.facts.end(), saves);
+    for (std::int32_t t = 0; t < steps_ && any_saves; ++t) {
+      if (!saves(facts_of_step(t))) continue;
+      saved_.push_back({.bytes = facts_of_step(t).saved_bytes * (end(t) - begin(t))});
       saved_.back().extend(t, problem_.lifetime == Lifetime::kFinish ? t : steps_);
     }
     const std::span<const Piece> pieces(pieces_, at(piece_count_));
@@ -483,7 +476,7 @@ class Planner {
   Step* step_;
   std::int32_t* step_of_;   // by node
   std::int32_t* last_use_;  // by node: the step
-  std::vector<Homed>& homed_;
+  Opened* opened_;          // each has at least one operand of its own
   std::vector<std::uint8_t>& is_homed_;
   std::vector<std::int32_t>& piece_of_;  // by slot
   std::vector<Column>& columns_;

@@ -297,19 +297,13 @@ what did not run together, and why:
 TEST_F(ExplainRuns, RunsOfPartsAreNotKept) {
   Graph graph({.memory_budget = 700});
   std::vector<Expr> losses;
-  const int line = __LINE__ + 6;
   for (int i = 0; i < 20; ++i) {
     graph.begin_instance();
     const Expr h = linear(graph.constant({4}, i), V);
     losses.push_back(dot(h, h));
   }
   sum(losses).backward({});
-  EXPECT_EQ(graph.explain(), with_lines(R"(run 1: 1 node in 1 step (bound 1, forced 0), frontier
-  step  op   nodes  instances  shared  copied  where
-     1  sum      1      joint  -            -  @0
-4 runs are not shown: their values were given up
-)",
-                                        line));
+  EXPECT_EQ(graph.explain(), "4 runs are not shown: their values were given up\n");
 }
 
 TEST_F(ExplainRuns, WantedGradientsKeepNodesApart) {

@@ -174,10 +174,10 @@ TEST(Recording, ARefusedOperationLeavesTheGraphUnchanged) {
   const Parameter W("W", Tensor({3, 3}));
   Graph graph;
   const Expr x = zeros(graph, {2});
-  const std::string before = graph.explain();
+  const std::string before = graph.list_nodes();
   EXPECT_NE(refusal_of([&] { linear(x, W); }), "was accepted");
   EXPECT_EQ(graph.size(), 1) << "the parameter's node is gone as well";
-  EXPECT_EQ(graph.explain(), before);
+  EXPECT_EQ(graph.list_nodes(), before);
   EXPECT_EQ(graph.parameter(W).node(), NodeId{1}) << "and is made again when wanted";
   EXPECT_EQ(graph.parameter_of(NodeId{1}), &W);
 }
@@ -214,7 +214,7 @@ TEST(Recording, GoesOnAfterClear) {
     EXPECT_EQ(graph.signatures().size(), 3U);
     graph.clear();
     EXPECT_EQ(graph.size(), 0);
-    EXPECT_EQ(graph.explain(), "graph of 0 nodes, 0 signatures, 0 instances\n");
+    EXPECT_EQ(graph.list_nodes(), "graph of 0 nodes, 0 signatures, 0 instances\n");
   }
 }
 
