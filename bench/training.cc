@@ -61,12 +61,13 @@ void measure(const train::ListOpsNet& net, std::span<const data::Tree> trees, st
     const double median = seconds[seconds.size() / 2];
     const Statistics& last = measured[s].last;
     const std::int64_t recorded = last.nodes + last.views + last.merged;
-    std::printf("  %-9s %10.0f %9.0f %9.0f %7ld %7ld %9.1f |                %9.0f %9.0f %9.0f %9.0f %9.0f %9.0f %9.0f\n",
-                std::string(name_of(kStrategies[s])).c_str(), static_cast<double>(batch) / median, median * 1e6,
-                median * 1e9 / static_cast<double>(recorded), static_cast<long>(last.steps),
-                static_cast<long>(last.bound), static_cast<double>(last.bytes_copied) / 1024, last.seconds.recording * 1e6,
-                last.seconds.scheduling * 1e6, last.seconds.planning * 1e6, last.seconds.forward * 1e6,
-                last.seconds.backward * 1e6, last.seconds.products * 1e6, last.seconds.maps * 1e6);
+    std::printf(
+        "  %-9s %10.0f %9.0f %9.0f %7ld %7ld %9.1f |                %9.0f %9.0f %9.0f %9.0f %9.0f %9.0f %9.0f\n",
+        std::string(name_of(kStrategies[s])).c_str(), static_cast<double>(batch) / median, median * 1e6,
+        median * 1e9 / static_cast<double>(recorded), static_cast<long>(last.steps), static_cast<long>(last.bound),
+        static_cast<double>(last.bytes_copied) / 1024, last.seconds.recording * 1e6, last.seconds.scheduling * 1e6,
+        last.seconds.planning * 1e6, last.seconds.forward * 1e6, last.seconds.backward * 1e6,
+        last.seconds.products * 1e6, last.seconds.maps * 1e6);
     if (s + 1 == kStrategies.size())
       std::printf("  %ld nodes recorded: %ld ran, %ld views, %ld merged; peak %.1f MB\n", static_cast<long>(recorded),
                   static_cast<long>(last.nodes), static_cast<long>(last.views), static_cast<long>(last.merged),

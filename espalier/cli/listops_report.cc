@@ -51,9 +51,8 @@ void print_statistics(const Statistics& statistics) {
 nlohmann::ordered_json to_json(std::span<const train::StrategySpeed> speeds) {
   nlohmann::ordered_json result = nlohmann::ordered_json::object();
   for (const train::StrategySpeed& speed : speeds)
-    result[std::string(name_of(speed.strategy))] = {{"instances_per_second", speed.instances_per_second},
-                                                    {"steps", speed.steps},
-                                                    {"bound", speed.bound}};
+    result[std::string(name_of(speed.strategy))] = {
+        {"instances_per_second", speed.instances_per_second}, {"steps", speed.steps}, {"bound", speed.bound}};
   return result;
 }
 

@@ -171,7 +171,9 @@ void add_train_listops(CLI::App& train) {
   command->add_option("--learning-rate", options->training.learning_rate, "Of Adam, after the warm-up")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  command->add_option("--warmup", options->training.warmup, "Steps in which the learning rate rises; at most a tenth of all")
+  command
+      ->add_option("--warmup", options->training.warmup,
+                   "Steps in which the learning rate rises; at most a tenth of all")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   command->add_option("--clip", options->training.clip_norm, "Largest norm of a gradient")

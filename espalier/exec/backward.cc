@@ -68,7 +68,8 @@ class Backward {
       for (std::size_t i = 0; i < run.nodes.size(); ++i) {
         const NodeId node = run.nodes[i];
         if (table_.run[at(node)] != static_cast<std::int32_t>(r) || table_.base[at(node)] != node) continue;
-        ledger_.open(node, run.gradients + places.at[static_cast<std::size_t>(run.plan->piece[i])] + run.plan->within[i]);
+        ledger_.open(node,
+                     run.gradients + places.at[static_cast<std::size_t>(run.plan->piece[i])] + run.plan->within[i]);
       }
     }
   }
@@ -132,7 +133,8 @@ class Backward {
     } else if (graph_.type(nodes_[0]).dtype == DType::kFloat64) {
       for (NodeId node : nodes_) differentiate_plain_code(node);
     } else {
-      const std::span<const std::int32_t> numbers = nodes_.size() == all.size() ? std::span<const std::int32_t>() : numbers_;
+      const std::span<const std::int32_t> numbers =
+          nodes_.size() == all.size() ? std::span<const std::int32_t>() : numbers_;
       view_.open(current(), step, nodes_, numbers);
       differentiate_kernel(*signature.info);
     }
@@ -265,10 +267,10 @@ class Backward {
     }
     for (float*& row : targets_)
       if (row == nullptr) row = unread_.data();
-    grads_.emplace_back(rows_at<float>(
-                            count, width, [&](std::int64_t r) { return targets_[static_cast<std::size_t>(r)]; },
-                            into.offsets),
-                        /*store=*/true);
+    grads_.emplace_back(
+        rows_at<float>(
+            count, width, [&](std::int64_t r) { return targets_[static_cast<std::size_t>(r)]; }, into.offsets),
+        /*store=*/true);
   }
 
   void reset(Opened& into) {
@@ -338,8 +340,7 @@ class Backward {
   }
   void zero_copied_rows(std::size_t i) {
     for (std::int64_t r = 0; r < view_.in().rows; ++r)
-      if (!is_in_block(i, r, view_.operand(r, i)))
-        std::fill_n(grads_[i].rows()[r], grads_[i].width(), 0.0F);
+      if (!is_in_block(i, r, view_.operand(r, i))) std::fill_n(grads_[i].rows()[r], grads_[i].width(), 0.0F);
   }
   void add_copied_rows(std::size_t i) {
     for (std::int64_t r = 0; r < view_.in().rows; ++r) {
@@ -409,7 +410,8 @@ class Backward {
     const NodeId sample = group.sample();
     for (std::size_t i = 0; i < targets.size(); ++i) {
       const NodeId node = graph_.inputs(sample)[i];
-      if (next == group.shared().size() || group.shared()[next] != table_.same[at(node)] || !info.by_identity(i)) continue;
+      if (next == group.shared().size() || group.shared()[next] != table_.same[at(node)] || !info.by_identity(i))
+        continue;
       ++next;
       if (!wishes_.gets_gradient(node)) continue;
       ensure_open(node);

@@ -62,8 +62,8 @@ std::int64_t Engine::training_bytes(const plan::Plan* plan, const BackwardOption
 }
 
 void Engine::refuse(std::string_view what, std::int64_t bytes, std::string_view why) const {
-  throw ResourceError(fmt::format("{}: it takes {} bytes, {} are in use, and the memory budget is {}\n  {}", what, bytes,
-                                  memory_.bytes_used(), graph_.options().memory_budget, why));
+  throw ResourceError(fmt::format("{}: it takes {} bytes, {} are in use, and the memory budget is {}\n  {}", what,
+                                  bytes, memory_.bytes_used(), graph_.options().memory_budget, why));
 }
 
 void Engine::differentiate_in_parts(NodeId loss, const BackwardOptions& options, std::int64_t bytes) {
@@ -85,7 +85,8 @@ void Engine::differentiate_in_parts(NodeId loss, const BackwardOptions& options,
     std::vector<NodeId> nodes;
     for (const Term& term : part) nodes.push_back(term.seed.node);
     std::int64_t takes = 0;
-    if (Work* work = prepare(nodes, plan::Lifetime::kTraining)) takes = training_bytes(plan_of(work->problem).get(), options);
+    if (Work* work = prepare(nodes, plan::Lifetime::kTraining))
+      takes = training_bytes(plan_of(work->problem).get(), options);
     forget_values();
     if (fits(takes)) {
       parts.push_back(part);
@@ -106,7 +107,7 @@ void Engine::differentiate_in_parts(NodeId loss, const BackwardOptions& options,
 
   // Values that outlive their part: of the terms, and what the user asked to keep.
   std::vector<NodeId> kept;
-  std::vector<std::byte> values;  // one after the other
+  std::vector<std::byte> values;            // one after the other
   const auto bytes_of = [&](NodeId node) {  // as doubles want them
     const auto row = static_cast<std::size_t>(graph_.type(node).elements) * size_of(graph_.type(node).dtype);
     return (row + sizeof(double) - 1) / sizeof(double) * sizeof(double);

@@ -172,8 +172,7 @@ void Collector::find_facts(std::size_t signature, NodeId node) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (info.keeps_input(i)) facts.keeps_inputs |= 1U << i;
       if (facts.is_product && info.inputs[i].block && !is_shared_operand(graph_, node, i)) facts.blocks |= 1U << i;
-      if (facts.is_product)
-        bytes.push_back(graph_.type(inputs[i]).elements * static_cast<std::int64_t>(sizeof(float)));
+      if (facts.is_product) bytes.push_back(graph_.type(inputs[i]).elements * static_cast<std::int64_t>(sizeof(float)));
     }
   }
   if (type.dtype == DType::kFloat64) facts.keeps_inputs = ~0U;  // the plain code is differentiated at its inputs

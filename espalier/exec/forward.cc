@@ -87,8 +87,9 @@ class Forward {
         return;
       }
       std::vector<ConstRows> rows;
-      info.forward(attrs, part_of(in, begin, end, rows),
-                   {.y = ops::piece_of(out.y, begin, end - begin), .saved = ops::piece_of(out.saved, begin, end - begin)});
+      info.forward(
+          attrs, part_of(in, begin, end, rows),
+          {.y = ops::piece_of(out.y, begin, end - begin), .saved = ops::piece_of(out.saved, begin, end - begin)});
     });
   }
 

@@ -69,10 +69,11 @@ class Ledger {
 
   const Graph& graph_;
   const NodeTable& table_;
-  std::vector<std::byte*> where_;        // by base
-  std::vector<std::int32_t> written_;    // the step that wrote first, 0 while nobody did; by base or region of a split one
-  std::vector<std::uint8_t> joined_;     // by base
-  std::vector<NodeId> first_region_;     // by base, in the order of their offsets
+  std::vector<std::byte*> where_;  // by base
+  std::vector<std::int32_t>
+      written_;                       // the step that wrote first, 0 while nobody did; by base or region of a split one
+  std::vector<std::uint8_t> joined_;  // by base
+  std::vector<NodeId> first_region_;  // by base, in the order of their offsets
   std::vector<NodeId> next_region_;
   std::int32_t step_ = kBefore;
   bool repeated_ = false;

@@ -17,8 +17,7 @@ std::int32_t& Memo::entry_of_lookup(NodeId node) {
   const auto signature = static_cast<std::size_t>(index_of(graph_.signature_id(node)));
   if (signature >= rows_.size()) rows_.resize(signature + 1);
   std::vector<std::int32_t>& rows = rows_[signature];
-  if (rows.empty())
-    rows.resize(static_cast<std::size_t>(graph_.type(graph_.inputs(node)[0]).shape[0]), -1);
+  if (rows.empty()) rows.resize(static_cast<std::size_t>(graph_.type(graph_.inputs(node)[0]).shape[0]), -1);
   return rows[static_cast<std::size_t>(graph_.signature(node).info->table_row(graph_.fields(node)))];
 }
 

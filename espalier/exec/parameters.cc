@@ -29,9 +29,8 @@ void require_unchanged(const Graph& graph, NodeId node, bool freed) {
 
 void refuse_mixture(const Graph& graph, std::span<const NodeId> known, std::span<const NodeId> nodes, Marks& marks,
                     bool freed) {
-  const bool any_changed = std::any_of(known.begin(), known.end(), [&](NodeId node) {
-    return is_changed(graph, node, *graph.parameter_of(node));
-  });
+  const bool any_changed = std::any_of(known.begin(), known.end(),
+                                       [&](NodeId node) { return is_changed(graph, node, *graph.parameter_of(node)); });
   if (!any_changed) return;  // nearly always, and without a walk over all that was computed
   for (NodeId node : ancestors(graph, nodes, marks, [](NodeId) { return true; })) require_unchanged(graph, node, freed);
 }

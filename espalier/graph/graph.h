@@ -90,8 +90,8 @@ class ESPALIER_EXPORT Graph {
              std::int32_t line = __builtin_LINE());
   /// A leaf with one number, of rank 0.
   template <class Number>
-    requires std::is_arithmetic_v<Number>
-  Expr constant(Number value, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) {
+  requires std::is_arithmetic_v<Number> Expr constant(Number value, const char* file = __builtin_FILE(),
+                                                      std::int32_t line = __builtin_LINE()) {
     return constant(Shape{}, static_cast<double>(value), file, line);
   }
   /// A leaf with the same number everywhere.

@@ -12,9 +12,9 @@ struct Statistics {
   std::int64_t views = 0;   // slices and the like, which are parts of another node's row and cost nothing
   std::int64_t merged = 0;  // nodes whose value was that of an equal node
   std::int64_t steps = 0;
-  std::int64_t bound = 0;      // no schedule has fewer steps
-  bool bound_is_exact = true;  // else the bound could be higher
-  std::int64_t forced = 0;     // steps beyond the bound
+  std::int64_t bound = 0;         // no schedule has fewer steps
+  bool bound_is_exact = true;     // else the bound could be higher
+  std::int64_t forced = 0;        // steps beyond the bound
   std::int64_t bytes_copied = 0;  // to bring operands of products and concatenations side by side
   std::int64_t peak_bytes = 0;    // of values and gradients, at the largest moment
   std::int64_t parts = 0;         // into which the memory budget divided minibatches
@@ -22,7 +22,7 @@ struct Statistics {
   std::int64_t plan_hits = 0;     // taken from the cache
 
   struct Seconds {
-    double recording = 0;   // from the first record to the run: what the caller did in between included
+    double recording = 0;  // from the first record to the run: what the caller did in between included
     double scheduling = 0;
     double planning = 0;
     double forward = 0;
@@ -30,7 +30,7 @@ struct Statistics {
     // Parts of forward and backward; measured only where GraphOptions::profile asks for it.
     double copying = 0;
     double products = 0;
-    double maps = 0;  // all steps that are no products
+    double maps = 0;    // all steps that are no products
     double update = 0;  // of the weights: for training loops, which know their optimizer
   };
   Seconds seconds;

@@ -11,7 +11,8 @@ struct Affine {
   static constexpr std::string_view kName = "affine";
   static constexpr std::string_view kContract = "y = x W + b   x: [k]   W: [k, m]   b: [m]   ->   y: [m]";
   static constexpr Kind kKind = Kind::kProduct;
-  static constexpr std::array kInputs{Input{"x", Role::kStacked, true}, Input{"W", Role::kEither}, Input{"b", Role::kEither}};
+  static constexpr std::array kInputs{Input{"x", Role::kStacked, true}, Input{"W", Role::kEither},
+                                      Input{"b", Role::kEither}};
   static constexpr Keep kKeep{.only = {"x", "W"}};
   using Attrs = None;
   using Fields = None;

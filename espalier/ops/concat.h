@@ -29,9 +29,7 @@ struct Concat {
     }
     return in[0].with(attrs.axis, size);
   }
-  static bool side_by_side(const Attrs& attrs, const InputShapes& in) {
-    return AxisView(in[0], attrs.axis).outer == 1;
-  }
+  static bool side_by_side(const Attrs& attrs, const InputShapes& in) { return AxisView(in[0], attrs.axis).outer == 1; }
   template <class T>
   static void plain(const Attrs& attrs, const Fields&, const PlainIn<T>& in, std::span<T> y) {
     plain_interleave(AxisView(in.shape(0), attrs.axis).outer, in, y);

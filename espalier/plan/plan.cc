@@ -2,97 +2,18 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 
-#include "espalier/batch/buffer.h"
-#include "espalier/plan/pieces.h"
+#include "espalier/plan/workspace.h"
 
 namespace espalier::plan {
 namespace {
 
 constexpr std::int32_t kNone = -1;
-constexpr std::int32_t kNever = std::numeric_limits<std::int32_t>::max();
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 /// A bit of a mask over operands; operands beyond the last bit share it.
 bool has(std::uint32_t mask, std::size_t operand) { return (mask >> std::min<std::size_t>(operand, 31) & 1U) != 0; }
-
-/// Where a row is written: in which slot, and as which of its rows. Slots are the blocks as opened first and, behind
-/// them, the memory that each step has for rows without a home. The home of a node is the least of the rows of blocks
-/// that want it: steps, operands of a step and rows are numbered in the order of their say.
-class Home {
- public:
-  Home() = default;
-  constexpr Home(std::int32_t slot, std::int32_t row)
-      : bits_(static_cast<std::uint64_t>(slot) << 32 | static_cast<std::uint32_t>(row)) {}
-  static constexpr Home nowhere() { return {kNever, 1}; }
-  static constexpr Home inside() { return {kNever, 0}; }  // of another row
-
-  bool is_given() const { return slot() != kNever; }
-  bool is_inside() const { return *this == inside(); }
-  std::int32_t slot() const { return static_cast<std::int32_t>(bits_ >> 32); }
-  std::int32_t row() const { return static_cast<std::int32_t>(bits_ & 0xFFFFFFFF); }
-  auto operator<=>(const Home&) const = default;
-
- private:
-  std::uint64_t bits_;
-};
-
-struct Range {
-  std::int32_t begin;
-  std::int32_t end;
-};
-
-/// Half a line of cache: an operand is met at a place in memory that nobody could foresee.
-struct Node {
-  static constexpr std::int32_t kKept = 1;      // backward of a consumer reads its value
-  static constexpr std::int32_t kHasParts = 2;  // it is read in parts, or written in parts
-
-  Home home;
-  Range inputs;
-  std::int32_t step;
-  std::int32_t first_use;
-  std::int32_t position;  // in the order; kNone until it is known
-  std::int32_t flags;
-};
-
-struct Step {
-  std::int32_t signature;
-  std::int32_t first_block;
-  std::int32_t firsts;  // nodes whose first consumer is here
-  std::int32_t next;    // position of the next row
-};
-
-/// A block as opened first.
-struct Opened {
-  std::int32_t operand;
-  std::int32_t homed;  // rows that are written there at once
-  std::int32_t begin;  // of a byte for each of its rows
-};
-
-struct Column {
-  std::int32_t node;
-  std::int32_t whole;
-  std::int64_t bytes;  // before it
-};
-
-/// Kept by each thread from one plan to the next.
-struct Workspace {
-  batch::Buffer<Node> nodes;
-  batch::Buffer<Home> homes;
-  batch::Buffer<Range> inputs;
-  batch::Buffer<Step> steps;
-  batch::Buffer<std::int32_t> step_of;
-  batch::Buffer<std::int32_t> last_use;
-  batch::Buffer<Opened> opened;
-  std::vector<std::uint8_t> is_homed;
-  std::vector<std::int32_t> piece_of;
-  std::vector<Column> columns;
-  batch::Buffer<Piece> pieces;
-  std::vector<Piece> saved;
-  Placement placement;
-};
 
 class Planner {
  public:
@@ -166,7 +87,7 @@ class Planner {
       const std::int32_t step = step_of_[v];
       const std::int32_t first = problem_.input_begin[at(v)];
       const std::int32_t last = problem_.input_begin[at(v) + 1];
-      nodes_[v] = {Home::nowhere(), {first, last}, step, kNever, kNone, 0};
+      nodes_[v] = {Home::nowhere(), {first, last}, step, Node::kNever, kNone, 0};
       last_use_[v] = kNone;
       if (first == last) continue;
       const std::uint32_t kept = facts(v).keeps_inputs;
@@ -175,7 +96,7 @@ class Planner {
         if (u < 0) continue;
         Node& operand = nodes_[u];
         if (step < operand.first_use) {
-          if (operand.first_use != kNever) --step_[operand.first_use].firsts;
+          if (operand.first_use != Node::kNever) --step_[operand.first_use].firsts;
           ++step_[step].firsts;
           operand.first_use = step;
         }
@@ -227,7 +148,7 @@ class Planner {
   void append_unused(std::int32_t t) {
     if (step_[t].next == end(t)) return;
     for (std::int32_t v : schedule_.step(t))
-      if (nodes_[v].first_use == kNever) append(v, nodes_[v]);
+      if (nodes_[v].first_use == Node::kNever) append(v, nodes_[v]);
   }
 
   void sweep(std::int32_t t) {

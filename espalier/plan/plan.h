@@ -7,7 +7,7 @@
 /// The rows of a step are in the order in which their first consumers want them: steps are swept from the last to the
 /// first, and a node is appended to its step when its first consumer is reached.
 ///
-/// Thread safety: pure functions; a plan never changes once made.
+/// Thread safety: pure functions, each thread with memory of its own; a plan never changes once made.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +55,8 @@ struct Plan {
   std::vector<std::int32_t> copies;
 
   Layout values;
-  /// Gradients where those of one plan alone are wanted at a time; bytes are used again.
+  /// Gradients where those of one plan alone are wanted at a time; bytes are used again. Where values last only until
+  /// the run is over there are no gradients.
   Layout gradients;
   /// Gradients where all of them stay.
   Layout all_gradients;

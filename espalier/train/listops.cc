@@ -197,8 +197,7 @@ class Workers {
         graph.keep(losses.back());
       }
       sum(losses).backward({.into = &gradients, .wanted = {}});
-      for (std::size_t i = 0; i < part.size(); ++i)
-        count(score, trees[part[i]], digits[i].value(), losses[i].scalar());
+      for (std::size_t i = 0; i < part.size(); ++i) count(score, trees[part[i]], digits[i].value(), losses[i].scalar());
     }
 
     Graph graph;

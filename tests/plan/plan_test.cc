@@ -186,12 +186,12 @@ TEST(Plan, DoesNotCopyWhatIsReadAThousandStepsLater) {
   const std::int32_t early = builder.map(kRow);
   const std::int32_t map = builder.map(kRow);
   const std::int32_t product = builder.product(kRow, {kRow, kRow});
-  std::vector<std::int32_t> first;
-  std::vector<std::int32_t> last;
-  for (int chain = 0; chain < 3; ++chain) {
-    first.push_back(builder.add(early));
-    last.push_back(builder.add(map));
-    for (int i = 0; i < 1000; ++i) last.back() = builder.add(map, {last.back()});
+  std::array<std::int32_t, 3> first{};
+  std::array<std::int32_t, 3> last{};
+  for (std::size_t chain = 0; chain < 3; ++chain) {
+    first[chain] = builder.add(early);
+    last[chain] = builder.add(map);
+    for (int i = 0; i < 1000; ++i) last[chain] = builder.add(map, {last[chain]});
   }
   for (std::size_t chain : {2, 0, 1}) builder.add(product, {first[chain], last[chain]});
   for (Lifetime lifetime : kLifetimes) {
@@ -206,10 +206,10 @@ TEST(Plan, CopiesForASecondConsumerThatWantsAnotherOrder) {
   const std::int32_t map = builder.map(kRow);
   const std::int32_t first = builder.product(kRow, {kRow});
   const std::int32_t second = builder.product(kRow, {kRow, kRow});
-  std::vector<std::int32_t> rows;
-  for (int i = 0; i < 3; ++i) rows.push_back(builder.add(map));
-  std::vector<std::int32_t> products;
-  for (std::int32_t u : rows) products.push_back(builder.add(first, {u}));
+  std::array<std::int32_t, 3> rows{};
+  for (std::int32_t& u : rows) u = builder.add(map);
+  std::array<std::int32_t, 3> products{};
+  for (std::size_t i = 0; i < 3; ++i) products[i] = builder.add(first, {rows[i]});
   for (std::size_t i = 0; i < 3; ++i) builder.add(second, {products[i], rows[2 - i]});
   const Plan plan = checked_plan_of(builder.problem);
   EXPECT_EQ(plan.copied_bytes, 3 * kRow);
@@ -226,6 +226,27 @@ TEST(Plan, DoesNotCopyForASecondConsumerOfTheSameOrder) {
     builder.add(second, {u});
   }
   EXPECT_EQ(checked_plan_of(builder.problem).copied_bytes, 0);
+}
+
+TEST(Plan, TheFirstConsumerHasTheFirstSay) {
+  for (const bool product_first : {true, false}) {
+    ProblemBuilder builder;
+    const std::int32_t map = builder.map(kRow);
+    const std::int32_t product = builder.product(kRow, {kRow});
+    const std::int32_t concat = builder.concat({kRow, kRow});
+    const std::int32_t split = builder.map(kRow);
+    const std::int32_t u = builder.add(map);
+    if (product_first) {
+      builder.add(concat, {u, builder.add(product, {u})});
+    } else {
+      const std::int32_t part = builder.add(split, {builder.add(concat, {u, u})});
+      builder.add(product, {part});
+      builder.add(product, {u});
+    }
+    const Plan plan = checked_plan_of(varied(builder.problem, Strategy::kNone, Lifetime::kTraining));
+    EXPECT_EQ(plan.inside[index(u)] < 0, product_first);
+    EXPECT_EQ(plan.copied_bytes, product_first ? 0 : kRow);
+  }
 }
 
 TEST(Plan, CopiesOperandsFromOutsideAndParts) {
