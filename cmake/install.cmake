@@ -30,7 +30,13 @@ set(internal_headers
   espalier/kernels/vector_product.h
   espalier/nn/gates.h
   espalier/nn/safetensors_header.h
-  espalier/optim/adam_rule.h)
+  espalier/optim/adam_rule.h
+  espalier/plan/holes.h
+  espalier/plan/pieces.h
+  espalier/plan/place.h
+  espalier/plan/plan.h
+  espalier/plan/problem.h
+  espalier/plan/workspace.h)
 list(REMOVE_ITEM public_headers ${internal_headers})
 
 foreach(header IN LISTS public_headers)

@@ -92,15 +92,13 @@ void Engine::differentiate_in_parts(NodeId loss, const BackwardOptions& options,
       parts.push_back(part);
       continue;
     }
-    // The instances in the middle, or the nearest place between two.
+    if (part.front().instance == part.back().instance)
+      refuse("backward", takes, fmt::format("that is instance {} alone", index_of(part.front().instance)));
+    // Divided in the middle, or after the instance that is there.
     std::size_t middle = part.size() / 2;
     while (middle > 0 && part[middle - 1].instance == part[middle].instance) --middle;
-    if (middle == 0) {
-      middle = part.size() / 2;
-      while (middle < part.size() && part[middle - 1].instance == part[middle].instance) ++middle;
-    }
-    if (middle == part.size() || part.size() < 2)
-      refuse("backward", takes, fmt::format("that is instance {} alone", index_of(part[0].instance)));
+    if (middle == 0)
+      while (part[middle].instance == part.front().instance) ++middle;
     open.push_back(part.subspan(middle));
     open.push_back(part.first(middle));
   }
