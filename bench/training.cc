@@ -1,17 +1,27 @@
-/// What a training step of a Tree-LSTM on ListOps costs by strategy, and where its time goes. One thread.
+/// What a training step costs by strategy, and where its time goes: first of one small instance, where batching has
+/// little to offer, then of minibatches of ListOps trees. One thread.
 ///
 /// Strategies take turns, so that a machine that slows down slows all of them; given are medians.
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <ctime>
+#include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "espalier/base/threads.h"
 #include "espalier/data/listops.h"
 #include "espalier/exec/gradients.h"
+#include "espalier/exec/plan_cache.h"
+#include "espalier/nn/lstm.h"
+#include "espalier/nn/mlp.h"
+#include "espalier/nn/model.h"
+#include "espalier/nn/tree_lstm.h"
 #include "espalier/ops/cross_entropy.h"
 #include "espalier/ops/sum.h"
+#include "espalier/ops/sum_axis.h"
 #include "espalier/train/listops.h"
 
 namespace espalier {
@@ -27,6 +37,59 @@ struct Measured {
   std::vector<double> seconds;
   Statistics last;
 };
+
+double median_of(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// One instance of hidden size 8, `none` and `frontier` in turn, with and without the cache of plans.
+void measure_small(const char* name, Model& model, const std::function<Expr(Graph&)>& record) {
+  for (const bool cached : {true, false}) {
+    exec::set_plan_cache_size(cached ? 256 : 0);
+    Graph by_none({.strategy = Strategy::kNone});
+    Graph by_frontier;
+    const std::array<Graph*, 2> graphs{&by_none, &by_frontier};
+    std::array<std::vector<double>, 2> seconds;
+    for (int round = 0; round < 3000; ++round)
+      for (std::size_t s = 0; s < 2; ++s) {
+        const double start = cpu_seconds();
+        graphs[s]->clear();
+        model.gradients().clear();
+        graphs[s]->begin_instance(0);
+        record(*graphs[s]).backward();
+        seconds[s].push_back(cpu_seconds() - start);
+      }
+    const double none = median_of(seconds[0]);
+    const double frontier = median_of(seconds[1]);
+    std::printf("%-24s plans %-10s none %6.2f us, frontier %6.2f us: %.3f times\n", name,
+                cached ? "cached," : "made new,", none * 1e6, frontier * 1e6, frontier / none);
+  }
+  exec::set_plan_cache_size(256);
+}
+
+void measure_small_instances() {
+  Model model(1);
+  const nn::Mlp mlp(model / "mlp", {8, 8, 1});
+  const nn::LstmCell lstm(model / "lstm", 8, 8);
+  const nn::BinaryTreeLstm tree(model / "tree", 8, 8);
+  const std::vector<float> numbers(8, 0.3F);
+  const auto leaf = [&](Graph& graph) { return tree.leaf(graph.input({8}, numbers)); };
+  measure_small("perceptron", model, [&](Graph& graph) { return sum(mlp(graph.input({8}, numbers)), 0); });
+  measure_small("LSTM over 3 inputs", model, [&](Graph& graph) {
+    auto state = lstm.initial(graph);
+    for (int i = 0; i < 3; ++i) state = lstm(graph.input({8}, numbers), state);
+    return sum(state.h, 0);
+  });
+  measure_small("LSTM over 20 inputs", model, [&](Graph& graph) {
+    auto state = lstm.initial(graph);
+    for (int i = 0; i < 20; ++i) state = lstm(graph.input({8}, numbers), state);
+    return sum(state.h, 0);
+  });
+  measure_small("tree of 3 leaves", model,
+                [&](Graph& graph) { return sum(tree(tree(leaf(graph), leaf(graph)), leaf(graph)).h, 0); });
+}
 
 void measure(const train::ListOpsNet& net, std::span<const data::Tree> trees, std::size_t batch, int rounds) {
   constexpr std::array kStrategies{Strategy::kNone, Strategy::kDepth, Strategy::kAgenda, Strategy::kFrontier};
@@ -56,9 +119,7 @@ void measure(const train::ListOpsNet& net, std::span<const data::Tree> trees, st
               "us/step", "ns/node", "steps", "bound", "KB copied", "record", "schedule", "plan", "forward", "backward",
               "products", "maps");
   for (std::size_t s = 0; s < kStrategies.size(); ++s) {
-    std::vector<double>& seconds = measured[s].seconds;
-    std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2), seconds.end());
-    const double median = seconds[seconds.size() / 2];
+    const double median = median_of(measured[s].seconds);
     const Statistics& last = measured[s].last;
     const std::int64_t recorded = last.nodes + last.views + last.merged;
     std::printf(
@@ -81,6 +142,7 @@ void measure(const train::ListOpsNet& net, std::span<const data::Tree> trees, st
 int main() {
   using namespace espalier;
   set_thread_count(1);
+  measure_small_instances();
   const std::vector<data::Tree> trees = data::generate_listops({.seed = 1}, 2000);
   for (const std::int32_t hidden : {64, 128}) {
     const train::ListOpsNet net({.embedding = 32, .hidden = hidden});

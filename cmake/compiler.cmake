@@ -13,7 +13,9 @@ endif()
 
 find_program(ESPALIER_CCACHE ccache)
 if(ESPALIER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${ESPALIER_CCACHE}")
+  # Without this, ccache keeps nothing that was compiled with precompiled headers.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+      "${ESPALIER_CCACHE}")
 endif()
 
 # The options of our own targets; dependencies and users of the library do not see them.
