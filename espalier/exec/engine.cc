@@ -60,7 +60,9 @@ Work* Engine::prepare(std::span<const NodeId> nodes, plan::Lifetime lifetime) {
     require_unchanged(graph_, node);
     freed |= at(node) < table_.run.size() && table_.run[at(node)] >= 0 && !table_.has_value(node);
   }
+  Stopwatch watch;
   Work& work = collector_.collect(nodes, lifetime);
+  watch.lap(statistics_.seconds.planning);
   if (work.nodes.empty() && work.aliases.empty() && work.leaves.empty()) return nullptr;
   refuse_mixture(graph_, parameters_, nodes, marks_, freed);
   for (NodeId leaf : work.leaves) {

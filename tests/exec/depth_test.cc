@@ -1,11 +1,8 @@
 /// Depth and width are ordinary input: nothing recurses over nodes, so an 8 MB stack is enough for any graph.
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -16,35 +13,14 @@
 #include "espalier/ops/scale.h"
 #include "espalier/ops/sum.h"
 #include "espalier/ops/sum_axis.h"
+#include "tests/support/small_stack.h"
 
 namespace espalier {
 namespace {
 
 constexpr std::int32_t kChain = 1'000'000;
 
-/// Runs `code` in a thread with a stack of 8 MB.
-void on_8_megabytes(const std::function<void()>& code) {
-  pthread_attr_t attributes;
-  ASSERT_EQ(pthread_attr_init(&attributes), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&attributes, std::size_t{8} << 20), 0);
-  std::string thrown;
-  std::function<void()> body = [&] {
-    try {
-      code();
-    } catch (const std::exception& error) {
-      thrown = error.what();
-    }
-  };
-  pthread_t thread{};
-  const auto call = [](void* function) -> void* {
-    (*static_cast<std::function<void()>*>(function))();
-    return nullptr;
-  };
-  ASSERT_EQ(pthread_create(&thread, &attributes, call, &body), 0);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attributes);
-  EXPECT_EQ(thrown, "");
-}
+using testing::on_8_megabytes;
 
 void run_chain(Execution execution, std::int32_t length) {
   Model model;

@@ -1,9 +1,7 @@
 /// Two million nodes in one graph, deep or wide, on a stack of 8 MB.
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,39 +15,18 @@
 #include "espalier/ops/scale.h"
 #include "espalier/ops/sum.h"
 #include "espalier/ops/sum_axis.h"
+#include "tests/support/small_stack.h"
 
 namespace espalier {
 namespace {
+
+using testing::on_8_megabytes;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::int32_t kNodes = 200'000;
 #else
 constexpr std::int32_t kNodes = 2'000'000;
 #endif
-
-/// Runs `code` in a thread with a stack of 8 MB.
-void on_8_megabytes(const std::function<void()>& code) {
-  pthread_attr_t attributes;
-  ASSERT_EQ(pthread_attr_init(&attributes), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&attributes, std::size_t{8} << 20), 0);
-  std::string thrown;
-  std::function<void()> body = [&] {
-    try {
-      code();
-    } catch (const std::exception& error) {
-      thrown = error.what();
-    }
-  };
-  pthread_t thread{};
-  const auto call = [](void* function) -> void* {
-    (*static_cast<std::function<void()>*>(function))();
-    return nullptr;
-  };
-  ASSERT_EQ(pthread_create(&thread, &attributes, call, &body), 0);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attributes);
-  EXPECT_EQ(thrown, "");
-}
 
 /// One chain: nothing runs together.
 void run_chain(Strategy strategy) {
