@@ -7,6 +7,7 @@ if(command_sources)
   add_library(espalier_cli_objects OBJECT ${command_sources})
   target_link_libraries(espalier_cli_objects PRIVATE espalier_compiler espalier fmt::fmt CLI11::CLI11
     nlohmann_json::nlohmann_json Threads::Threads)
+  target_precompile_headers(espalier_cli_objects PRIVATE <CLI/CLI.hpp> <nlohmann/json.hpp> <fmt/format.h>)
   target_compile_definitions(espalier_cli_objects PRIVATE "ESPALIER_VERSION=\"${PROJECT_VERSION}\"")
 endif()
 
