@@ -24,7 +24,7 @@ struct Statistics {
   struct Seconds {
     double recording = 0;  // from the first record to the run: what the caller did in between included
     double scheduling = 0;
-    double planning = 0;    // finding what is to run, and placing it
+    double planning = 0;  // finding what is to run, and placing it
     double forward = 0;
     double backward = 0;
     // Parts of forward and backward; measured only where GraphOptions::profile asks for it.
