@@ -26,6 +26,7 @@ set(internal_headers
   espalier/exec/step_view.h
   espalier/exec/stopwatch.h
   espalier/graph/library_ops.h
+  espalier/kernels/onednn.h
   espalier/kernels/sizes.h
   espalier/kernels/vector_product.h
   espalier/nn/gates.h

@@ -62,6 +62,8 @@ struct GraphOptions {
   /// kNone.
   Strategy strategy = Strategy::kFrontier;
   Memoise memoise = Memoise::kLookups;
+  /// Records the ops of a cell one by one, as if it were a plain function: for comparing, and for finding out.
+  bool expand_cells = false;
   /// The most bytes that values and gradients may take; 0 is no limit. What takes more is divided into parts by
   /// instances where the loss is a sum or mean over them, and refused (ResourceError, with the numbers) elsewhere.
   std::int64_t memory_budget = 0;

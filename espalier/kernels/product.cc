@@ -1,14 +1,12 @@
 #include "espalier/kernels/product.h"
 
-#include <omp.h>
-#include <oneapi/dnnl/dnnl.h>
-
 #include <algorithm>
 #include <string>
 #include <string_view>
 
 #include "espalier/base/error.h"
 #include "espalier/base/threads.h"
+#include "espalier/kernels/onednn.h"
 #include "espalier/kernels/vector_product.h"
 
 namespace espalier::kernels {
@@ -26,23 +24,6 @@ constexpr std::int64_t kMostByRows = 10240;
 constexpr std::int64_t kMostByRowsTransposed = 4096;
 /// For a single row and a transposed matrix ours is about as fast or faster up to here; larger ones are to be split.
 constexpr std::int64_t kMostBySingleRowTransposed = kLeastWork;
-
-/// oneDNN runs in the calling thread only while this lives: the threads are ours. The number belongs to the calling
-/// thread.
-class OneOpenMpThread {
- public:
-  OneOpenMpThread() : before_(omp_get_max_threads()) {
-    if (before_ != 1) omp_set_num_threads(1);
-  }
-  ~OneOpenMpThread() {
-    if (before_ != 1) omp_set_num_threads(before_);
-  }
-  OneOpenMpThread(const OneOpenMpThread&) = delete;
-  OneOpenMpThread& operator=(const OneOpenMpThread&) = delete;
-
- private:
-  int before_;
-};
 
 struct Sizes {
   std::int64_t m;
@@ -75,12 +56,9 @@ bool done_without_product(const Sizes& sizes, float* c, std::int64_t ldc, bool a
 void sgemm(char transpose_a, char transpose_b, const Sizes& sizes, const float* a, std::int64_t lda, const float* b,
            std::int64_t ldb, float* c, std::int64_t ldc, bool accumulate) {
   const OneOpenMpThread one;
-  const dnnl_status_t status = dnnl_sgemm(transpose_a, transpose_b, sizes.m, sizes.n, sizes.k, 1.0F, a, lda, b, ldb,
-                                          accumulate ? 1.0F : 0.0F, c, ldc);
-  if (status == dnnl_out_of_memory) throw ResourceError("there is not enough memory for a matrix product");
-  if (status != dnnl_success) {
-    throw InternalError("oneDNN refused a matrix product with status " + std::to_string(status));
-  }
+  require_success(dnnl_sgemm(transpose_a, transpose_b, sizes.m, sizes.n, sizes.k, 1.0F, a, lda, b, ldb,
+                             accumulate ? 1.0F : 0.0F, c, ldc),
+                  "a matrix product");
 }
 
 /// The least number of rows (columns) of C a part must have, when each costs `work` multiply-adds.
