@@ -41,4 +41,10 @@ class ESPALIER_EXPORT InternalError : public Error {
   using Error::Error;
 };
 
+/// The function of a cell does what only a plain function may.
+class ESPALIER_EXPORT CellError : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
+
 }  // namespace espalier

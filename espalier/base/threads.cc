@@ -223,4 +223,7 @@ void run_parts(std::int64_t n, std::int64_t grain, RangeFunction function) {
 }
 
 }  // namespace detail
+OneThread::OneThread(bool wanted) : before_(inside_loop) { inside_loop = before_ || wanted; }
+OneThread::~OneThread() { inside_loop = before_; }
+
 }  // namespace espalier

@@ -56,4 +56,17 @@ void parallel_for(std::int64_t n, std::int64_t grain, F&& fn) {
        [](void* object, std::int64_t begin, std::int64_t end) { (*static_cast<Function*>(object))(begin, end); }});
 }
 
+/// While it lives, loops of this thread run their parts one after another in it: for parts that write to the same
+/// memory.
+class ESPALIER_EXPORT OneThread {
+ public:
+  explicit OneThread(bool wanted = true);
+  ~OneThread();
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  bool before_;
+};
+
 }  // namespace espalier

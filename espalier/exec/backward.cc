@@ -26,13 +26,14 @@ bool uses_memory_again(std::span<const Run> runs, const Wishes& wishes) {
 class Backward {
  public:
   Backward(const Graph& graph, const NodeTable& table, std::span<Run> runs, const Wishes& wishes, StepView& view,
-           Statistics& statistics)
+           Statistics& statistics, const PlannedMemory& gradient_memory)
       : graph_(graph),
         table_(table),
         runs_(runs),
         wishes_(wishes),
         view_(view),
         statistics_(statistics),
+        gradient_memory_(gradient_memory),
         ledger_(graph, table) {}
 
   std::vector<Tensor> run(std::span<const Seed> seeds) {
@@ -58,7 +59,7 @@ class Backward {
   }
   /// Where the gradients of a block's rows are.
   std::byte* block_gradients(const plan::Block& block) const {
-    return current().gradients + layout(current()).at[static_cast<std::size_t>(block.piece)];
+    return current().gradients + layout(current()).at[static_cast<std::size_t>(block.piece)] + block.before;
   }
 
   void open_rows() {
@@ -112,6 +113,8 @@ class Backward {
   /// The rows of a step that get a gradient are differentiated.
   void run_step(std::int32_t step) {
     const std::span<const NodeId> all = current().rows_of(step);
+    const Signature& signature = graph_.signature(all[0]);
+    if (signature.info->kind == Kind::kResult) return;  // the step before differentiates it
     nodes_.clear();
     numbers_.clear();
     for (std::size_t r = 0; r < all.size(); ++r) {
@@ -123,9 +126,9 @@ class Backward {
     for (NodeId node : nodes_)
       if (graph_.shared(node)) run_deferred_of(node);
     ledger_.next_step();
-    for (NodeId node : nodes_) ledger_.complete(node);
+    for (NodeId node : nodes_)
+      for (std::int32_t k = 0; k < signature.info->results; ++k) ledger_.complete(NodeId{index_of(node) + k});
 
-    const Signature& signature = graph_.signature(nodes_[0]);
     if (gives_table_rows(signature)) {
       add_table_rows(*signature.info);
     } else if (signature.side_by_side && !table_.is_apart(nodes_[0])) {
@@ -136,7 +139,7 @@ class Backward {
       const std::span<const std::int32_t> numbers =
           nodes_.size() == all.size() ? std::span<const std::int32_t>() : numbers_;
       view_.open(current(), step, nodes_, numbers);
-      differentiate_kernel(*signature.info);
+      differentiate_kernel(step, *signature.info);
     }
   }
 
@@ -206,12 +209,19 @@ class Backward {
 
   // --- kernels -------------------------------------------------------------------------------------------------------
 
-  void differentiate_kernel(const OpInfo& info) {
+  void differentiate_kernel(std::int32_t step, const OpInfo& info) {
     Stopwatch watch(graph_.options().profile);
     const StepIn& in = view_.in();
-    const ConstRows dy = rows_at<const float>(
-        in.rows, view_.y().width, [&](std::int64_t r) { return gradient(nodes_[static_cast<std::size_t>(r)]); },
+    Saved saved;
+    saved.in = in;
+    saved.in.use.training = true;
+    saved.y = view_.y();
+    saved.saved = view_.saved();
+    saved.results = view_.results();
+    saved.dy = rows_at<const float>(
+        in.rows, view_.y().width, gradient_memory_, [&](std::int64_t r) { return gradient(nodes_[static_cast<std::size_t>(r)]); },
         dy_offsets_);
+    if (info.kind == Kind::kCell) open_cell(step, info, saved);
     for (const ConstRows& rows : in.inputs)
       unread_.resize(std::max(unread_.size(), static_cast<std::size_t>(rows.width) + 1));
     grads_.clear();
@@ -223,11 +233,31 @@ class Backward {
     else
       for (std::size_t i = 0; i < in.size(); ++i) open_operand(i);
     settle();
-    if (any_) call(info, dy);
+    // A cell leaves what its weights need, even where none of its inputs wants a gradient.
+    if (any_ || info.deferred > 0) call(info, saved);
     for (std::size_t i = 0; i < grads_.size(); ++i)
       if (in.offsets == nullptr && view_.block(i) != nullptr && grads_[i]) add_copied_rows(i);
-    if (view_.any_shared()) defer(dy);
+    if (view_.any_shared()) defer(saved);
     watch.lap(info.kind == Kind::kProduct ? statistics_.seconds.products : statistics_.seconds.maps);
+  }
+
+  void open_cell(std::int32_t step, const OpInfo& info, Saved& saved) {
+    result_gradients_.clear();
+    while (result_offsets_.size() < static_cast<std::size_t>(info.results)) result_offsets_.emplace_back();
+    for (std::int32_t k = 0; k < info.results; ++k)
+      result_gradients_.push_back(rows_at<float>(
+          saved.in.rows, saved.results[static_cast<std::size_t>(k)].width, gradient_memory_,
+          [&](std::int64_t r) {
+            return gradient(NodeId{index_of(nodes_[static_cast<std::size_t>(r)]) + k});
+          },
+          result_offsets_[static_cast<std::size_t>(k)]));
+    saved.result_gradients = result_gradients_;
+    if (info.deferred == 0) return;
+    auto* data = reinterpret_cast<float*>(current().gradients +
+                                          layout(current()).deferred_at[static_cast<std::size_t>(step)]);
+    saved.deferred = rows_at<float>(
+        saved.in.rows, info.deferred, gradient_memory_, [&](std::int64_t r) { return data + view_.number(r) * info.deferred; },
+        deferred_offsets_);
   }
 
   /// What the gradients of an operand's rows need before they are written.
@@ -269,7 +299,7 @@ class Backward {
       if (row == nullptr) row = unread_.data();
     grads_.emplace_back(
         rows_at<float>(
-            count, width, [&](std::int64_t r) { return targets_[static_cast<std::size_t>(r)]; }, into.offsets),
+            count, width, gradient_memory_, [&](std::int64_t r) { return targets_[static_cast<std::size_t>(r)]; }, into.offsets),
         /*store=*/true);
   }
 
@@ -306,7 +336,8 @@ class Backward {
   void open_block(std::size_t i, const plan::Block& block, Opened& into) {
     const std::int64_t width = view_.in()[i].width;
     auto* data = reinterpret_cast<float*>(block_gradients(block));
-    const auto row_at = [&](std::int64_t r) { return data + view_.number(r) * width; };
+    const std::int64_t next = block.row_bytes / static_cast<std::int64_t>(sizeof(float));
+    const auto row_at = [&](std::int64_t r) { return data + view_.number(r) * next; };
     bool any_row = false;
     for (std::int64_t r = 0; r < view_.in().rows; ++r) {
       const NodeId node = view_.operand(r, i);
@@ -320,7 +351,7 @@ class Backward {
       grads_.emplace_back();
       return;
     }
-    grads_.emplace_back(rows_at<float>(view_.in().rows, width, row_at, into.offsets), /*store=*/true);
+    grads_.emplace_back(rows_at<float>(view_.in().rows, width, gradient_memory_, row_at, into.offsets), /*store=*/true);
   }
 
   /// Rows of an operand are stored if nothing is there, and else added, to zeros where nothing is there.
@@ -350,35 +381,37 @@ class Backward {
     }
   }
 
-  void call(const OpInfo& info, const ConstRows& dy) {
-    const Saved saved{.in = view_.in(), .y = view_.y(), .saved = view_.saved(), .dy = dy};
+  void call(const OpInfo& info, const Saved& saved) {
     const void* attrs = graph_.attrs(nodes_[0]);
     const std::int64_t rows = saved.in.rows;
     // Rows that share memory are not for two threads.
-    if (rows == 1 || ledger_.repeated() || unread_rows_ || (info.kind == Kind::kProduct && view_.any_shared())) {
+    const bool alone = ledger_.repeated() || unread_rows_;
+    const bool splits_itself = info.kind == Kind::kCell || (info.kind == Kind::kProduct && view_.any_shared());
+    if (rows == 1 || alone || splits_itself) {
+      const OneThread one(alone);
       Grads grads(grads_);
       info.backward(attrs, saved, grads);
       return;
     }
-    parallel_for(rows, row_grain(saved.in, dy.width), [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(rows, row_grain(saved.in, saved.dy.width), [&](std::int64_t begin, std::int64_t end) {
       std::vector<ConstRows> inputs;
       std::vector<GradRows> parts;
       // The operands of a ragged op are counted from the first of the whole step.
       for (const GradRows& grads : grads_)
         parts.push_back(saved.in.offsets != nullptr ? grads : ops::piece_of(grads, begin, end - begin));
       Grads grads(parts);
-      info.backward(attrs,
-                    Saved{.in = part_of(saved.in, begin, end, inputs),
-                          .y = ops::piece_of(saved.y, begin, end - begin),
-                          .saved = ops::piece_of(saved.saved, begin, end - begin),
-                          .dy = ops::piece_of(dy, begin, end - begin)},
-                    grads);
+      Saved part;
+      part.in = part_of(saved.in, begin, end, inputs);
+      part.y = ops::piece_of(saved.y, begin, end - begin);
+      part.saved = ops::piece_of(saved.saved, begin, end - begin);
+      part.dy = ops::piece_of(saved.dy, begin, end - begin);
+      info.backward(attrs, part, grads);
     });
   }
 
   // --- shared operands -----------------------------------------------------------------------------------------------
 
-  void defer(const ConstRows& dy) {
+  void defer(const Saved& saved) {
     bool any = false;
     for (std::size_t i = 0; i < view_.in().size(); ++i)
       any |= view_.is_shared(i) && wishes_.gets_gradient(view_.operand(0, i));
@@ -386,7 +419,7 @@ class Backward {
     const SignatureId signature = graph_.signature_id(nodes_[0]);
     auto [found, is_new] = group_of_.try_emplace(index_of(signature), groups_.size());
     if (is_new) groups_.emplace_back(graph_, signature);
-    groups_[found->second].add(view_, dy);
+    groups_[found->second].add(view_, saved);
   }
 
   /// Before a shared node is differentiated, those that use it give it its gradient.
@@ -471,6 +504,7 @@ class Backward {
   const Wishes& wishes_;
   StepView& view_;
   Statistics& statistics_;
+  PlannedMemory gradient_memory_;
   Ledger ledger_;
   Arena leaf_memory_;
   std::vector<Gradients*> used_;
@@ -482,6 +516,9 @@ class Backward {
   std::vector<NodeId> nodes_;
   std::vector<std::int32_t> numbers_;
   std::vector<std::int64_t> dy_offsets_;
+  std::vector<Rows> result_gradients_;
+  std::vector<std::vector<std::int64_t>> result_offsets_;
+  std::vector<std::int64_t> deferred_offsets_;
   std::vector<GradRows> grads_;
   std::vector<Opened> opened_;
   std::vector<float*> targets_;
@@ -515,7 +552,7 @@ std::vector<Tensor> run_backward(const Graph& graph, const NodeTable& table, std
     std::byte* buffer;
     ~Return() { memory.give(buffer); }
   } const at_the_end{memory, buffer};
-  return Backward(graph, table, runs, wishes, view, statistics).run(seeds);
+  return Backward(graph, table, runs, wishes, view, statistics, {buffer, next}).run(seeds);
 }
 
 }  // namespace espalier::exec

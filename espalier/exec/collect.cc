@@ -1,6 +1,7 @@
 #include "espalier/exec/collect.h"
 
 #include <algorithm>
+#include <map>
 
 namespace espalier::exec {
 
@@ -12,7 +13,7 @@ Work& Collector::collect(std::span<const NodeId> nodes, plan::Lifetime lifetime)
   work_.nodes.clear();
   work_.aliases.clear();
   work_.leaves.clear();
-  work_.views = work_.merged = 0;
+  work_.views = work_.merged = work_.results = 0;
 
   find_pending(nodes, lifetime == plan::Lifetime::kTraining);
   for (NodeId node : pending_) add(node);
@@ -30,6 +31,7 @@ Work& Collector::collect(std::span<const NodeId> nodes, plan::Lifetime lifetime)
   for (std::size_t signature : signatures_) {
     problem.facts.push_back(facts_[signature]);
     problem.operand_bytes.push_back(operand_bytes_[signature]);
+    problem.columns.push_back(columns_[signature]);
     signature_number_[signature] = -1;
   }
   signatures_.clear();
@@ -55,7 +57,13 @@ void Collector::find_pending(std::span<const NodeId> nodes, bool training) {
       visit(table_.same[at(node)], is_missing(table_.same[at(node)]));
       continue;
     }
-    for (NodeId input : graph_.inputs(node)) visit(input, is_missing(input));
+    // The results of a cell are computed together.
+    const OpInfo& info = *graph_.signature(node).info;
+    for (std::int32_t k = 1; k < info.results; ++k) visit(NodeId{index_of(node) + k}, true);
+    if (info.kind == Kind::kResult)
+      visit(NodeId{index_of(node) - info.result}, true);
+    else
+      for (NodeId input : graph_.inputs(node)) visit(input, is_missing(input));
   }
   if (pending_.empty()) return;
   const auto [low, high] = std::minmax_element(pending_.begin(), pending_.end());
@@ -90,6 +98,7 @@ void Collector::add(NodeId node) {
     return;
   }
   plan::Problem& problem = work_.problem;
+  if (signature.info->kind == Kind::kResult) ++work_.results;
   number_[at(node)] = static_cast<std::int32_t>(work_.nodes.size());
   work_.nodes.push_back(node);
   problem.signature.push_back(signature_number(node));
@@ -116,6 +125,13 @@ bool Collector::is_memoable(NodeId node, const OpInfo& info) const {
 }
 
 bool Collector::merge(NodeId node) {
+  if (const OpInfo& info = *graph_.signature(node).info; info.kind == Kind::kResult) {
+    // The results of a cell are merged together or not at all.
+    const NodeId cell{index_of(node) - info.result};
+    if (table_.same[at(cell)] == cell) return false;
+    table_.same[at(node)] = NodeId{index_of(table_.same[at(cell)]) + info.result};
+    return true;
+  }
   if (graph_.options().memoise == Memoise::kOff || table_.run[at(node)] >= 0 || table_.is_apart(node)) return false;
   if (!is_memoable(node, *graph_.signature(node).info)) return false;
   table_.flags[at(node)] |= NodeTable::kMemoable;
@@ -135,6 +151,7 @@ std::int32_t Collector::signature_number(NodeId node) {
   if (i >= facts_.size()) {
     facts_.resize(2 * static_cast<std::size_t>(graph_.signatures().size()));
     operand_bytes_.resize(facts_.size());
+    columns_.resize(facts_.size());
     signature_number_.resize(facts_.size(), -1);
   }
   if (signature_number_[i] < 0) {
@@ -143,6 +160,32 @@ std::int32_t Collector::signature_number(NodeId node) {
     if (facts_[i].row_bytes == 0) find_facts(i, node);
   }
   return signature_number_[i];
+}
+
+/// The operands of products with shared weights, which are to lie side by side.
+void Collector::find_blocks(std::size_t signature, NodeId node, plan::Facts& facts) {
+  const OpInfo& info = *graph_.signature(node).info;
+  const std::span<const NodeId> inputs = graph_.inputs(node);
+  for (std::size_t i = 0; i < inputs.size(); ++i) facts.defers |= is_shared_operand(graph_, node, i);
+  facts.is_product = facts.defers && info.kind == Kind::kProduct;
+  facts.gathers = info.gathers;
+  if (!facts.is_product && info.kind != Kind::kCell) return;
+  std::vector<std::int64_t>& bytes = operand_bytes_[signature];
+  std::vector<plan::BlockColumn>& columns = columns_[signature];
+  columns.assign(inputs.size(), {});
+  std::map<std::int32_t, std::int32_t> first_of_block;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    bytes.push_back(graph_.type(inputs[i]).elements * static_cast<std::int64_t>(sizeof(float)));
+    if (info.inputs[i].block < 0 || is_shared_operand(graph_, node, i)) continue;
+    facts.blocks |= 1U << i;
+    const auto number = static_cast<std::int32_t>(i);
+    const std::int32_t first = first_of_block.try_emplace(info.inputs[i].block, number).first->second;
+    std::int64_t& row_bytes = columns[static_cast<std::size_t>(first)].row_bytes;
+    columns[i].first = first;
+    columns[i].before = row_bytes;
+    row_bytes += bytes.back();
+  }
+  for (plan::BlockColumn& column : columns) column.row_bytes = columns[static_cast<std::size_t>(column.first)].row_bytes;
 }
 
 /// All nodes of a signature have the same facts.
@@ -154,6 +197,9 @@ void Collector::find_facts(std::size_t signature, NodeId node) {
   facts.row_bytes = type.elements * static_cast<std::int64_t>(size_of(type.dtype));
   facts.saved_bytes = of.saved * static_cast<std::int64_t>(sizeof(float));
   facts.keeps_output = info.keep.output;
+  facts.deferred_bytes = info.deferred * static_cast<std::int64_t>(sizeof(float));
+  facts.result = info.result;
+  facts.saves_for_backward_only = info.kind == Kind::kCell;
   facts.side_by_side = of.side_by_side && !table_.is_apart(node);
   std::vector<std::int64_t>& bytes = operand_bytes_[signature];
   bytes.clear();
@@ -164,16 +210,9 @@ void Collector::find_facts(std::size_t signature, NodeId node) {
       for (NodeId input : inputs)
         bytes.push_back(graph_.type(input).elements * static_cast<std::int64_t>(size_of(type.dtype)));
   } else {
-    const bool by_kernels = type.dtype == DType::kFloat32;
-    bool any_shared = false;
-    for (std::size_t i = 0; i < inputs.size(); ++i) any_shared |= is_shared_operand(graph_, node, i);
-    facts.defers = by_kernels && any_shared;
-    facts.is_product = facts.defers && info.kind == Kind::kProduct;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
+    for (std::size_t i = 0; i < inputs.size(); ++i)
       if (info.keeps_input(i)) facts.keeps_inputs |= 1U << i;
-      if (facts.is_product && info.inputs[i].block && !is_shared_operand(graph_, node, i)) facts.blocks |= 1U << i;
-      if (facts.is_product) bytes.push_back(graph_.type(inputs[i]).elements * static_cast<std::int64_t>(sizeof(float)));
-    }
+    if (type.dtype == DType::kFloat32) find_blocks(signature, node, facts);
   }
   if (type.dtype == DType::kFloat64) facts.keeps_inputs = ~0U;  // the plain code is differentiated at its inputs
   facts_[signature] = facts;

@@ -22,6 +22,7 @@ struct Work {
 
   std::int64_t views = 0;
   std::int64_t merged = 0;
+  std::int64_t results = 0;  // of cells, but the first
 };
 
 class Collector {
@@ -36,6 +37,7 @@ class Collector {
     memo_.clear();
     facts_.clear();
     operand_bytes_.clear();
+    columns_.clear();
   }
   /// Values were freed: merge with none of them.
   void forget_merged() { memo_.clear(); }
@@ -52,6 +54,7 @@ class Collector {
   bool is_memoable(NodeId node, const OpInfo& info) const;
   std::int32_t signature_number(NodeId node);
   void find_facts(std::size_t signature, NodeId node);
+  void find_blocks(std::size_t signature, NodeId node, plan::Facts& facts);
   bool is_view(NodeId node) const { return graph_.signature(node).view >= 0 && !table_.is_apart(node); }
 
   const Graph& graph_;
@@ -64,6 +67,7 @@ class Collector {
   // By twice the signature of the graph, and one more for nodes that are kept apart; found once.
   std::vector<plan::Facts> facts_;
   std::vector<std::vector<std::int64_t>> operand_bytes_;
+  std::vector<std::vector<plan::BlockColumn>> columns_;
   std::vector<std::int32_t> signature_number_;  // in the problem under way, by signature; -1 for all others
   std::vector<std::size_t> signatures_;
 };

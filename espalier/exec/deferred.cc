@@ -5,78 +5,130 @@
 
 namespace espalier::exec {
 
-void DeferredGroup::append(Column& column, const ConstRows& rows) {
-  column.width = rows.width;
-  if (column.shared) {
-    column.rows.assign(1, rows.data);
-    return;
+DeferredGroup::Column DeferredGroup::column_of(const ConstRows& rows) {
+  Column column{rows, {}};
+  if (rows.offsets != nullptr) {
+    column.offsets.assign(rows.offsets, rows.offsets + rows.count);
+    column.rows.offsets = column.offsets.data();
   }
-  for (std::int64_t r = 0; r < rows.count; ++r) column.rows.push_back(rows[r]);
+  return column;
 }
 
-void DeferredGroup::add(const StepView& view, const ConstRows& dy) {
-  const StepIn& in = view.in();
-  if (nodes_.empty()) {
-    operands_.resize(in.size());
+void DeferredGroup::add(const StepView& view, const Saved& saved) {
+  const StepIn& in = saved.in;
+  if (segments_.empty()) {
+    operands_ = in.size();
+    results_ = saved.results.size();
     shapes_.assign(in.shapes.begin(), in.shapes.end());
+    parameters_.assign(in.parameters.begin(), in.parameters.end());
     shared_.clear();
+    nodes_.clear();
     for (std::size_t i = 0; i < in.size(); ++i)
       if (view.is_shared(i)) shared_.push_back(view.operand(0, i));
   }
+  Segment& segment = segments_.emplace_back();
+  segment.first_node = nodes_.size();
+  segment.rows = in.rows;
   nodes_.insert(nodes_.end(), view.nodes().begin(), view.nodes().end());
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    operands_[i].shared = view.is_shared(i);
-    append(operands_[i], in[i]);
-  }
-  append(y_, view.y());
-  if (view.saved().data != nullptr) append(saved_, view.saved());
-  append(dy_, dy);
+  // Only what will be read: rows that nobody reads must not keep others from being one matrix.
+  const OpInfo& info = *graph_.signature(nodes_[0]).info;
+  const bool is_cell = info.kind == Kind::kCell;
+  const auto add_column = [&](const ConstRows& rows, bool is_read) {
+    segment.columns.push_back(is_read ? column_of(rows) : Column{{nullptr, rows.count, rows.width, 0, nullptr}, {}});
+  };
+  for (std::size_t i = 0; i < in.size(); ++i)
+    add_column(in[i], view.is_shared(i) || (is_cell ? (info.weights_read_inputs >> i & 1U) != 0 : info.keeps_input(i)));
+  add_column(saved.y, !is_cell && info.keep.output);
+  add_column(saved.saved, true);
+  add_column(saved.dy, !is_cell || info.weights_read_dy);
+  add_column(saved.deferred, true);
+  for (std::size_t k = 0; k < results_; ++k) add_column(saved.results[k], (info.weights_read_results >> k & 1U) != 0);
 }
 
-ConstRows DeferredGroup::rows_of(Column& column, bool gather) const {
-  const auto count = static_cast<std::int64_t>(nodes_.size());
-  if (column.rows.empty()) return {};
-  if (column.shared) return {column.rows[0], count, column.width, 0, nullptr};
-  const ConstRows rows = rows_at<const float>(
-      count, column.width, [&](std::int64_t r) { return column.rows[static_cast<std::size_t>(r)]; }, column.offsets);
-  if (!gather || rows.offsets == nullptr) return rows;
-  column.gathered.resize(static_cast<std::size_t>(count * column.width));
-  for (std::int64_t r = 0; r < count; ++r)
-    std::memcpy(column.gathered.data() + r * column.width, rows[r], static_cast<std::size_t>(column.width) * 4);
-  return {column.gathered.data(), count, column.width, column.width, nullptr};
+bool DeferredGroup::join(Segment& segment, const Segment& next) {
+  const auto follows = [](const ConstRows& a, const ConstRows& b) {
+    if (a.data == nullptr || a.shared()) return true;
+    const auto distance = (reinterpret_cast<std::intptr_t>(b.data) - reinterpret_cast<std::intptr_t>(a.data)) /
+                          static_cast<std::intptr_t>(sizeof(float));
+    // A single row has the distance that its neighbour gives it.
+    const std::int64_t stride = a.count > 1 ? a.stride : b.count > 1 ? b.stride : distance;
+    return a.offsets == nullptr && b.offsets == nullptr && stride >= a.width && (b.count == 1 || b.stride == stride) &&
+           distance == a.count * stride;
+  };
+  for (std::size_t c = 0; c < segment.columns.size(); ++c)
+    if (!follows(segment.columns[c].rows, next.columns[c].rows)) return false;
+  for (std::size_t c = 0; c < segment.columns.size(); ++c) {
+    ConstRows& rows = segment.columns[c].rows;
+    const ConstRows& behind = next.columns[c].rows;
+    if (rows.data != nullptr && !rows.shared() && rows.count == 1)
+      rows.stride = (reinterpret_cast<std::intptr_t>(behind.data) - reinterpret_cast<std::intptr_t>(rows.data)) /
+                    static_cast<std::intptr_t>(sizeof(float));
+    rows.count += behind.count;
+  }
+  segment.rows += next.rows;
+  return true;
 }
 
 void DeferredGroup::run(std::span<float* const> targets) {
-  const Signature& signature = graph_.signatures()[signature_];
-  const OpInfo& info = *signature.info;
-  const auto count = static_cast<std::int64_t>(nodes_.size());
-  const bool product = info.kind == Kind::kProduct;
+  // Backward met the steps from the last to the first; in memory they lie from the first to the last.
+  std::reverse(segments_.begin(), segments_.end());
+  std::vector<NodeId> nodes;
+  for (std::size_t s = 0; s < segments_.size();) {
+    Segment& segment = segments_[s];
+    const auto add_nodes = [&](const Segment& of, std::int64_t rows) {
+      const auto first = nodes_.begin() + static_cast<std::ptrdiff_t>(of.first_node);
+      nodes.insert(nodes.end(), first, first + rows);
+    };
+    nodes.clear();
+    add_nodes(segment, segment.rows);
+    for (++s; s < segments_.size(); ++s) {
+      const std::int64_t rows = segments_[s].rows;
+      if (!join(segment, segments_[s])) break;
+      add_nodes(segments_[s], rows);
+    }
+    run_segment(segment, nodes, targets);
+  }
+  segments_.clear();
+}
+
+void DeferredGroup::run_segment(const Segment& segment, std::span<const NodeId> nodes,
+                                std::span<float* const> targets) {
+  const OpInfo& info = *graph_.signatures()[signature_].info;
   std::vector<ConstRows> inputs;
   std::vector<GradRows> grads;
-  for (std::size_t i = 0; i < operands_.size(); ++i) {
-    inputs.push_back(rows_of(operands_[i], product && info.inputs[i].block));
-    grads.emplace_back(Rows{targets[i], count, operands_[i].width, 0, nullptr}, /*store=*/false);
+  for (std::size_t i = 0; i < operands_; ++i) {
+    inputs.push_back(segment.columns[i].rows);
+    inputs.back().count = segment.rows;
+    grads.emplace_back(Rows{targets[i], segment.rows, inputs.back().width, 0, nullptr}, /*store=*/false);
   }
   const auto size = static_cast<std::size_t>(info.field_bytes);
-  std::vector<std::byte> fields(size * nodes_.size());
-  for (std::size_t r = 0; r < nodes_.size() && size > 0; ++r)
-    std::memcpy(fields.data() + r * size, graph_.fields(nodes_[r]), size);
+  std::vector<std::byte> fields(size * nodes.size());
+  for (std::size_t r = 0; r < nodes.size() && size > 0; ++r)
+    std::memcpy(fields.data() + r * size, graph_.fields(nodes[r]), size);
+  const auto writable = [](const ConstRows& rows) {
+    return Rows{const_cast<float*>(rows.data), rows.count, rows.width, rows.stride, rows.offsets};
+  };
+  std::vector<Rows> results;
+  for (std::size_t k = 0; k < results_; ++k) results.push_back(writable(segment.columns[operands_ + 4 + k].rows));
+  Saved saved;
+  saved.in.rows = segment.rows;
+  saved.in.inputs = inputs;
+  saved.in.shapes = shapes_;
+  saved.in.out = &graph_.type(nodes[0]).shape;
+  saved.in.fields_data = fields.data();
+  saved.in.fields_stride = info.field_bytes;
+  saved.in.parameters = parameters_;
+  saved.y = segment.columns[operands_].rows;
+  saved.saved = segment.columns[operands_ + 1].rows;
+  saved.dy = segment.columns[operands_ + 2].rows;
+  saved.deferred = writable(segment.columns[operands_ + 3].rows);
+  saved.results = results;
   Grads into(grads);
-  info.backward(graph_.signatures().attrs(signature_),
-                Saved{.in = {.rows = count,
-                             .inputs = inputs,
-                             .shapes = shapes_,
-                             .out = &graph_.type(nodes_[0]).shape,
-                             .offsets = nullptr,
-                             .fields_data = fields.data(),
-                             .fields_stride = info.field_bytes},
-                      .y = rows_of(y_, false),
-                      .saved = rows_of(saved_, false),
-                      .dy = rows_of(dy_, product)},
-                into);
-  nodes_.clear();
-  for (Column& column : operands_) column.rows.clear();
-  for (Column* column : {&y_, &saved_, &dy_}) column->rows.clear();
+  const void* attrs = graph_.signatures().attrs(signature_);
+  if (info.weight_gradients != nullptr)
+    info.weight_gradients(attrs, saved, into);
+  else
+    info.backward(attrs, saved, into);
 }
 
 }  // namespace espalier::exec

@@ -12,43 +12,48 @@
 
 namespace espalier::exec {
 
-/// The rows of all steps of one signature so far, as addresses.
+/// The rows of all steps of one signature so far. Plans lay them one step after the other, so that most groups are one
+/// run of evenly spaced rows.
 class DeferredGroup {
  public:
   DeferredGroup(const Graph& graph, SignatureId signature) : graph_(graph), signature_(signature) {}
 
   SignatureId signature() const { return signature_; }
-  bool empty() const { return nodes_.empty(); }
+  bool empty() const { return segments_.empty(); }
   NodeId sample() const { return nodes_[0]; }
   /// The shared operands, as nodes of the graph.
   std::span<const NodeId> shared() const { return shared_; }
 
-  /// Adds the rows of a step whose gradients are `dy`.
-  void add(const StepView& view, const ConstRows& dy);
+  /// Adds the rows of a step, as its backward saw them.
+  void add(const StepView& view, const Saved& saved);
   /// Adds the gradients to `targets`, one an operand, null where not wanted. The rows are forgotten.
   void run(std::span<float* const> targets);
 
  private:
+  /// One kind of rows of a step: an operand's, the results', what forward or backward left.
   struct Column {
-    std::int64_t width = 0;
-    bool shared = false;
-    std::vector<const float*> rows;
-    std::vector<std::int64_t> offsets;
-    std::vector<float> gathered;
+    ConstRows rows;
+    std::vector<std::int64_t> offsets;  // of its own, where the rows are not evenly spaced
   };
-  static void append(Column& column, const ConstRows& rows);
-  /// The rows of a column; of a product, gathered where they are not evenly spaced.
-  ConstRows rows_of(Column& column, bool gather) const;
+  struct Segment {
+    std::vector<Column> columns;
+    std::size_t first_node = 0;
+    std::int64_t rows = 0;
+  };
+  static Column column_of(const ConstRows& rows);
+  /// Takes `next`, which lies just behind `segment`, in; false if it lies elsewhere.
+  static bool join(Segment& segment, const Segment& next);
+  void run_segment(const Segment& segment, std::span<const NodeId> nodes, std::span<float* const> targets);
 
   const Graph& graph_;
   SignatureId signature_;
   std::vector<NodeId> nodes_;
   std::vector<NodeId> shared_;
   std::vector<Shape> shapes_;
-  std::vector<Column> operands_;
-  Column y_;
-  Column saved_;
-  Column dy_;
+  std::vector<const Parameter*> parameters_;
+  std::size_t operands_ = 0;
+  std::size_t results_ = 0;
+  std::vector<Segment> segments_;
 };
 
 }  // namespace espalier::exec

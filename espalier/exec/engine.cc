@@ -15,28 +15,79 @@
 namespace espalier::exec {
 namespace {
 
-/// The nodes and edges that a strategy sees: operands from outside the run are left out.
+/// The nodes and edges that a strategy sees: operands from outside the run are left out, and the results of a cell are
+/// one node.
 class ScheduleInput {
  public:
   explicit ScheduleInput(const plan::Problem& problem) : problem_(problem) {
     inputs_.reserve(problem.inputs.size());
     begin_.reserve(problem.input_begin.size());
     begin_.push_back(0);
+    for (const plan::Facts& facts : problem.facts) any_results_ |= facts.result > 0;
+    if (any_results_) find_computing();
     for (std::size_t v = 0; v + 1 < problem.input_begin.size(); ++v) {
+      if (any_results_ && problem.facts[static_cast<std::size_t>(problem.signature[v])].result > 0) continue;
       for (std::int32_t i = problem.input_begin[v]; i < problem.input_begin[v + 1]; ++i)
-        if (problem.inputs[static_cast<std::size_t>(i)] >= 0)
-          inputs_.push_back(problem.inputs[static_cast<std::size_t>(i)]);
+        if (const std::int32_t input = problem.inputs[static_cast<std::size_t>(i)]; input >= 0)
+          inputs_.push_back(any_results_ ? number_[static_cast<std::size_t>(input)] : input);
       begin_.push_back(static_cast<std::int32_t>(inputs_.size()));
     }
   }
   batch::Graph graph() const {
-    return {problem_.signature, static_cast<std::int32_t>(problem_.facts.size()), begin_, inputs_};
+    return {any_results_ ? signature_ : problem_.signature, static_cast<std::int32_t>(problem_.facts.size()), begin_,
+            inputs_};
+  }
+
+  /// The schedule of the problem's own nodes: behind each step those of further results.
+  batch::Schedule expand(batch::Schedule schedule) const {
+    if (!any_results_) return schedule;
+    batch::Schedule all;
+    all.bound = schedule.bound;
+    all.bound_is_exact = schedule.bound_is_exact;
+    all.forced = schedule.forced;
+    all.order.reserve(problem_.signature.size());
+    all.step_begin.assign(1, 0);
+    for (std::size_t t = 0; t + 1 < schedule.step_begin.size(); ++t) {
+      const auto first = static_cast<std::size_t>(schedule.step_begin[t]);
+      const auto last = static_cast<std::size_t>(schedule.step_begin[t + 1]);
+      const std::int32_t results = results_of(node_[static_cast<std::size_t>(schedule.order[first])]);
+      for (std::int32_t k = 0; k < results; ++k) {
+        for (std::size_t p = first; p < last; ++p)
+          all.order.push_back(node_[static_cast<std::size_t>(schedule.order[p])] + k);
+        all.step_begin.push_back(static_cast<std::int32_t>(all.order.size()));
+      }
+    }
+    return all;
   }
 
  private:
+  const plan::Facts& facts(std::int32_t node) const {
+    return problem_.facts[static_cast<std::size_t>(problem_.signature[static_cast<std::size_t>(node)])];
+  }
+  /// Further results follow their cell.
+  std::int32_t results_of(std::int32_t node) const {
+    std::int32_t next = node + 1;
+    while (next < problem_.size() && facts(next).result == next - node) ++next;
+    return next - node;
+  }
+  void find_computing() {
+    number_.reserve(problem_.signature.size());
+    for (std::int32_t v = 0; v < problem_.size(); ++v) {
+      if (facts(v).result == 0) {
+        node_.push_back(v);
+        signature_.push_back(problem_.signature[static_cast<std::size_t>(v)]);
+      }
+      number_.push_back(static_cast<std::int32_t>(node_.size()) - 1);
+    }
+  }
+
   const plan::Problem& problem_;
+  bool any_results_ = false;
   std::vector<std::int32_t> begin_;
   std::vector<std::int32_t> inputs_;
+  std::vector<std::int32_t> number_;  // by node: that of the node that computes it
+  std::vector<std::int32_t> node_;    // by number
+  std::vector<std::int32_t> signature_;
 };
 
 }  // namespace
@@ -85,7 +136,7 @@ std::shared_ptr<const plan::Plan> Engine::plan_of(plan::Problem& problem) {
   }
   const ScheduleInput input(problem);
   watch.lap(statistics_.seconds.planning);
-  const batch::Schedule schedule = batch::schedule(problem.strategy, input.graph());
+  const batch::Schedule schedule = input.expand(batch::schedule(problem.strategy, input.graph()));
   watch.lap(statistics_.seconds.scheduling);
   auto made = std::make_shared<const plan::Plan>(plan::make_plan(problem, schedule));
   offer_plan(problem, hash, made);
@@ -107,6 +158,7 @@ std::byte* Engine::address_of_alias(NodeId alias) const {
 void Engine::run(Work& work, std::shared_ptr<const plan::Plan> plan) {
   Run run;
   run.nodes = work.nodes;
+  run.training = work.problem.lifetime == plan::Lifetime::kTraining;
   run.values = memory_.take(plan->values.bytes);
   run.plan = std::move(plan);
   statistics_.peak_bytes = std::max(statistics_.peak_bytes, memory_.bytes_used());
@@ -165,10 +217,10 @@ void Engine::run(Work& work, std::shared_ptr<const plan::Plan> plan) {
   }
 
   ++statistics_.runs;
-  statistics_.nodes += static_cast<std::int64_t>(work.nodes.size());
+  statistics_.nodes += static_cast<std::int64_t>(work.nodes.size()) - work.results;
   statistics_.views += work.views;
   statistics_.merged += work.merged;
-  statistics_.steps += made.steps();
+  statistics_.steps += made.computing_steps;
   statistics_.bound += made.bound;
   statistics_.bound_is_exact = statistics_.bound_is_exact && made.bound_is_exact;
   statistics_.forced += made.forced;
@@ -252,7 +304,9 @@ void Engine::set_apart(const BackwardOptions& options) {
   for (const Expr& expr : options.wanted) {
     const NodeId node = expr.node();
     if (graph_.inputs(node).empty() || table_.is_apart(node)) continue;
-    table_.flags[at(node)] |= NodeTable::kApart;
+    const NodeId first{index_of(node) - graph_.signature(node).info->result};
+    for (std::int32_t k = 0; k < graph_.signature(first).info->results; ++k)
+      table_.flags[at(NodeId{index_of(first) + k})] |= NodeTable::kApart;
     again |= table_.run[at(node)] >= 0;
   }
   if (again) forget_values();

@@ -18,6 +18,7 @@ class Forward {
   void run_step(std::int32_t step) {
     const std::span<const NodeId> nodes = run_.rows_of(step);
     const Signature& signature = graph_.signature(nodes[0]);
+    if (signature.info->kind == Kind::kResult) return;  // the step before has computed it
     Stopwatch watch(graph_.options().profile);
     if (signature.side_by_side && !table_.is_apart(nodes[0])) {
       copy_parts(nodes);
@@ -54,13 +55,13 @@ class Forward {
 
   void copy_to_blocks(std::int32_t step, std::span<const NodeId> nodes) {
     for (const plan::Block& block : run_.plan->blocks_of(step)) {
-      std::byte* to = run_.values + run_.plan->values.at[static_cast<std::size_t>(block.piece)];
+      std::byte* to = run_.values + run_.plan->values.at[static_cast<std::size_t>(block.piece)] + block.before;
       const auto operand = static_cast<std::size_t>(block.operand);
       const auto bytes =
           static_cast<std::size_t>(graph_.type(graph_.inputs(nodes[0])[operand]).elements) * sizeof(float);
       for (std::int32_t r : run_.plan->copies_of(block)) {
         const auto row = static_cast<std::size_t>(r);
-        std::memcpy(to + row * bytes, table_.address[at(graph_.inputs(nodes[row])[operand])], bytes);
+        std::memcpy(to + r * block.row_bytes, table_.address[at(graph_.inputs(nodes[row])[operand])], bytes);
       }
       statistics_.bytes_copied += (block.copy_end - block.copy_begin) * static_cast<std::int64_t>(bytes);
     }
@@ -73,11 +74,11 @@ class Forward {
         {reinterpret_cast<double*>(table_.address[at(node)]), static_cast<std::size_t>(graph_.type(node).elements)});
   }
 
-  /// Rows are independent; products with shared weights split themselves.
+  /// Rows are independent; cells and products with shared weights split themselves.
   void run_kernel(const OpInfo& info, const void* attrs) {
     const StepIn& in = view_.in();
-    const StepOut out{.y = view_.y(), .saved = view_.saved()};
-    if (in.rows == 1 || (info.kind == Kind::kProduct && view_.any_shared())) {
+    const StepOut out{.y = view_.y(), .saved = view_.saved(), .results = view_.results()};
+    if (in.rows == 1 || info.kind == Kind::kCell || (info.kind == Kind::kProduct && view_.any_shared())) {
       info.forward(attrs, in, out);
       return;
     }
@@ -89,7 +90,9 @@ class Forward {
       std::vector<ConstRows> rows;
       info.forward(
           attrs, part_of(in, begin, end, rows),
-          {.y = ops::piece_of(out.y, begin, end - begin), .saved = ops::piece_of(out.saved, begin, end - begin)});
+          {.y = ops::piece_of(out.y, begin, end - begin),
+           .saved = ops::piece_of(out.saved, begin, end - begin),
+           .results = {}});
     });
   }
 

@@ -28,6 +28,7 @@ struct Run {
   std::vector<NodeId> rows;   // in the order of the steps
   std::byte* values = nullptr;
   std::byte* gradients = nullptr;  // during a backward pass
+  bool training = false;           // it was made to be differentiated
 
   std::byte* row_of(std::int32_t number) const {
     const auto i = static_cast<std::size_t>(number);

@@ -10,20 +10,20 @@ namespace espalier::exec {
 
 void StepView::open(const Run& run, std::int32_t step, std::span<const NodeId> nodes,
                     std::span<const std::int32_t> numbers) {
+  memory_ = {run.values, run.plan->values.bytes};
   nodes_ = nodes;
   numbers_ = numbers;
   const auto count = static_cast<std::int64_t>(nodes.size());
   const Signature& signature = graph_.signature(nodes[0]);
   const Type& type = graph_.type(nodes[0]);
-  in_ = {.rows = count,
-         .inputs = {},
-         .shapes = {},
-         .out = &type.shape,
-         .offsets = nullptr,
-         .fields_data = nullptr,
-         .fields_stride = signature.info->field_bytes};
+  in_ = StepIn();
+  in_.rows = count;
+  in_.out = &type.shape;
+  in_.fields_stride = signature.info->field_bytes;
+  in_.use = {.rows_to_come = run.plan->signature_rows[static_cast<std::size_t>(step)], .training = run.training};
   rows_.clear();
   shapes_.clear();
+  parameters_.clear();
   shared_ = 0;
   if (signature.info->is_ragged())
     open_ragged();
@@ -32,14 +32,30 @@ void StepView::open(const Run& run, std::int32_t step, std::span<const NodeId> n
   open_fields();
   in_.inputs = rows_;
   in_.shapes = shapes_;
+  in_.parameters = parameters_;
 
   y_ = rows_at<float>(
-      count, type.elements, [&](std::int64_t r) { return address(nodes_[static_cast<std::size_t>(r)]); }, y_offsets_);
+      count, type.elements, memory_, [&](std::int64_t r) { return address(nodes_[static_cast<std::size_t>(r)]); }, y_offsets_);
+  results_.clear();
+  if (signature.info->kind == Kind::kCell) open_results(*signature.info);
   saved_ = {};
-  if (signature.saved > 0) {
+  if (signature.saved > 0 && run.plan->saved_at[static_cast<std::size_t>(step)] >= 0) {
     auto* saved = reinterpret_cast<float*>(run.values + run.plan->saved_at[static_cast<std::size_t>(step)]);
     saved_ = rows_at<float>(
-        count, signature.saved, [&](std::int64_t r) { return saved + number(r) * signature.saved; }, saved_offsets_);
+        count, signature.saved, memory_, [&](std::int64_t r) { return saved + number(r) * signature.saved; }, saved_offsets_);
+  }
+}
+
+void StepView::open_results(const OpInfo& info) {
+  results_.push_back(y_);
+  for (std::int32_t k = 1; k < info.results; ++k) {
+    while (result_offsets_.size() < static_cast<std::size_t>(k)) result_offsets_.emplace_back();
+    const auto result = [&](std::int64_t r) {
+      return NodeId{index_of(nodes_[static_cast<std::size_t>(r)]) + k};
+    };
+    results_.push_back(rows_at<float>(
+        in_.rows, graph_.type(result(0)).elements, memory_, [&](std::int64_t r) { return address(result(r)); },
+        result_offsets_[static_cast<std::size_t>(k) - 1]));
   }
 }
 
@@ -56,16 +72,23 @@ void StepView::open_operands(const Run& run, std::int32_t step) {
   for (std::size_t i = 0; i < first.size(); ++i) {
     const Type& type = graph_.type(first[i]);
     shapes_.push_back(type.shape);
+    parameters_.push_back(nullptr);
     if (info.by_identity(i) && graph_.shared(first[i])) {
       shared_ |= 1U << i;
+      parameters_.back() = graph_.parameter_of(first[i]);
       rows_.push_back({address(first[i]), count, type.elements, 0, nullptr});
     } else if (const plan::Block* there = block(i)) {
-      auto* data = reinterpret_cast<float*>(run.values + run.plan->values.at[static_cast<std::size_t>(there->piece)]);
-      rows_.push_back(rows_at<const float>(
-          count, type.elements, [&](std::int64_t r) { return data + number(r) * type.elements; }, offsets(i)));
+      const auto* data = reinterpret_cast<const float*>(
+          run.values + run.plan->values.at[static_cast<std::size_t>(there->piece)] + there->before);
+      const std::int64_t next = there->row_bytes / static_cast<std::int64_t>(sizeof(float));
+      if (numbers_.empty())
+        rows_.push_back({data, count, type.elements, next, nullptr});
+      else
+        rows_.push_back(rows_at<const float>(
+            count, type.elements, memory_, [&](std::int64_t r) { return data + number(r) * next; }, offsets(i)));
     } else {
       rows_.push_back(rows_at<const float>(
-          count, type.elements,
+          count, type.elements, memory_,
           [&](std::int64_t r) { return address(graph_.inputs(nodes_[static_cast<std::size_t>(r)])[i]); }, offsets(i)));
     }
   }
@@ -82,7 +105,7 @@ void StepView::open_ragged() {
   const Type& type = graph_.type(ragged_nodes_[0]);
   shapes_.push_back(type.shape);
   rows_.push_back(rows_at<const float>(
-      static_cast<std::int64_t>(ragged_nodes_.size()), type.elements,
+      static_cast<std::int64_t>(ragged_nodes_.size()), type.elements, memory_,
       [&](std::int64_t r) { return address(ragged_nodes_[static_cast<std::size_t>(r)]); }, offsets(0)));
   in_.offsets = ragged_.data();
 }

@@ -11,21 +11,37 @@
 
 namespace espalier::exec {
 
-/// Rows at these addresses: evenly spaced if they are, else as offsets from the first. Differences are taken of the
-/// addresses as numbers, since the memory need not be one array.
+/// The memory of a plan. Where two of its rows lie to each other is the same in every run of a program; where others
+/// lie, leaves above all, is not.
+struct PlannedMemory {
+  const std::byte* begin = nullptr;
+  std::int64_t bytes = 0;
+
+  bool holds(const void* address) const {
+    const auto distance = reinterpret_cast<std::intptr_t>(address) - reinterpret_cast<std::intptr_t>(begin);
+    return distance >= 0 && distance < bytes;
+  }
+};
+
+/// Rows at these addresses: evenly spaced if they are so in `memory`, else as offsets from the first, so that nothing
+/// that is computed depends on where memory happens to be. Differences are taken of the addresses as numbers, since the
+/// memory need not be one array.
 template <class T, class AddressOf>
-BasicRows<T> rows_at(std::int64_t count, std::int64_t width, const AddressOf& address_of,
+BasicRows<T> rows_at(std::int64_t count, std::int64_t width, const PlannedMemory& memory, const AddressOf& address_of,
                      std::vector<std::int64_t>& offsets) {
   T* const first = address_of(std::int64_t{0});
-  if (count == 1) return {first, 1, width, width, nullptr};
+  const bool is_planned = memory.holds(first) && (count == 1 || memory.holds(address_of(count - 1)));
+  if (count == 1 && is_planned) return {first, 1, width, width, nullptr};
   const auto distance = [&](std::int64_t r) {
     return (reinterpret_cast<std::intptr_t>(address_of(r)) - reinterpret_cast<std::intptr_t>(first)) /
            static_cast<std::intptr_t>(sizeof(T));
   };
-  const std::int64_t stride = distance(1);
-  std::int64_t even = stride >= width && stride > 0 ? 2 : 0;
-  while (even > 0 && even < count && distance(even) == even * stride) ++even;
-  if (even == count) return {first, count, width, stride, nullptr};
+  if (is_planned) {
+    const std::int64_t stride = distance(1);
+    std::int64_t even = stride >= width && stride > 0 ? 2 : 0;
+    while (even > 0 && even < count && distance(even) == even * stride) ++even;
+    if (even == count) return {first, count, width, stride, nullptr};
+  }
   offsets.resize(static_cast<std::size_t>(count));
   for (std::int64_t r = 0; r < count; ++r) offsets[static_cast<std::size_t>(r)] = distance(r);
   return {first, count, width, width, offsets.data()};
@@ -46,6 +62,8 @@ class StepView {
   /// The results, and what forward leaves for backward.
   Rows y() const { return y_; }
   Rows saved() const { return saved_; }
+  /// Of a cell: all results.
+  std::span<const Rows> results() const { return results_; }
   /// Operands of node r, as nodes: what is computed in their place.
   NodeId operand(std::int64_t r, std::size_t i) const {
     return table_.same[at(graph_.inputs(nodes_[static_cast<std::size_t>(r)])[i])];
@@ -66,9 +84,11 @@ class StepView {
   void open_operands(const Run& run, std::int32_t step);
   void open_ragged();
   void open_fields();
+  void open_results(const OpInfo& info);
 
   const Graph& graph_;
   const NodeTable& table_;
+  PlannedMemory memory_;
   std::span<const NodeId> nodes_;
   std::span<const std::int32_t> numbers_;
   std::uint32_t shared_ = 0;
@@ -78,7 +98,10 @@ class StepView {
   std::vector<const plan::Block*> blocks_;
   std::vector<ConstRows> rows_;
   std::vector<Shape> shapes_;
+  std::vector<const Parameter*> parameters_;
+  std::vector<Rows> results_;
   std::vector<std::vector<std::int64_t>> offsets_;
+  std::vector<std::vector<std::int64_t>> result_offsets_;
   std::vector<std::int64_t> y_offsets_;
   std::vector<std::int64_t> saved_offsets_;
   std::vector<NodeId> ragged_nodes_;

@@ -19,9 +19,15 @@ Wishes::Wishes(const Graph& graph, std::span<const Seed> seeds, const BackwardOp
     if (&expr.graph() != &graph) throw UsageError("backward: a wanted Expr belongs to another graph");
     flags_[at(expr.node())] |= kWanted | kLeads;
   }
-  for (std::int32_t i = last; i >= 0; --i)
-    if ((flags_[static_cast<std::size_t>(i)] & kReached) != 0)
-      for (NodeId input : graph.inputs(NodeId{i})) flags_[at(input)] |= kReached;
+  for (std::int32_t i = last; i >= 0; --i) {
+    if ((flags_[static_cast<std::size_t>(i)] & kReached) == 0) continue;
+    for (NodeId input : graph.inputs(NodeId{i})) flags_[at(input)] |= kReached;
+    // A cell is differentiated with all its results.
+    for (std::int32_t k = 1; k < graph.signature(NodeId{i}).info->results; ++k) {
+      flags_[static_cast<std::size_t>(i + k)] |= kReached;
+      last = std::max(last, i + k);
+    }
+  }
   for (std::int32_t i = 0; i <= last; ++i) {
     const NodeId node{i};
     std::uint8_t& flags = flags_[at(node)];

@@ -36,6 +36,7 @@ void Graph::clear() {
   generation_ = slot_->generation.fetch_add(1, std::memory_order_acq_rel) + 1;
   if (runtime_ != nullptr) runtime_->clear();
   signatures_.clear();
+  held_.clear();
   parameters_.clear();
   size_ = 0;
   leaf_data_.clear();
@@ -122,8 +123,36 @@ void Graph::refuse_operand(const OpInfo& info, std::size_t position, const Expr&
         fmt::format("{}: {} is an Expr that no operation made\n  at {}", info.name, name, where.to_string()));
   if (expr.slot()->generation.load(std::memory_order_acquire) != expr.generation())
     refuse_stale(info.name, name, expr.node(), "\n  at " + where.to_string());
+  // Either graph may be that of the cell: an op takes the graph of its first operand.
+  const Graph& other = *expr.slot()->graph.load(std::memory_order_acquire);
+  if (is_trace() || other.is_trace())
+    throw CellError(fmt::format("cell \"{}\": its function uses an Expr that it was not given; make it an input\n"
+                                 "  in {}\n  at {}",
+                                 is_trace() ? trace_ : other.trace_, info.name, where.to_string()));
   throw UsageError(fmt::format("{}: {} belongs to another graph\n  {}: node {} of that graph\n  at {}", info.name, name,
                                name, index_of(expr.node()), where.to_string()));
+}
+
+Expr Graph::add_trace_input(const Shape& shape, bool shared, SourceLine where) {
+  const Expr leaf = add_leaf_data({DType::kFloat32, shape}, nullptr, where);
+  shared_[at(leaf.node())] = shared ? 1 : 0;
+  return leaf;
+}
+
+void Graph::rehearse(const std::function<void()>& f) {
+  const Mark before = mark();
+  const std::uint32_t random_ops = random_ops_;
+  const auto take_back = [&] {
+    roll_back(before);
+    random_ops_ = random_ops;
+  };
+  try {
+    f();
+  } catch (...) {
+    take_back();
+    throw;
+  }
+  take_back();
 }
 
 void Graph::grow_inputs(std::size_t at_least) {

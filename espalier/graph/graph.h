@@ -13,10 +13,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "espalier/base/arena.h"
@@ -142,6 +144,23 @@ class ESPALIER_EXPORT Graph {
   /// Whether an operand can be used here: such an Expr, or a parameter.
   bool holds(const Operand& operand) const { return operand.parameter() != nullptr || owns(operand.expr()); }
 
+  // --- for cells -----------------------------------------------------------------------------------------------------
+
+  /// This graph only records what the function of a cell does: it computes nothing.
+  void start_trace(const std::string& cell) { trace_ = cell; }
+  bool is_trace() const { return !trace_.empty(); }
+  const std::string& traced_cell() const { return trace_; }
+  /// A leaf without numbers, in place of a cell's input.
+  Expr add_trace_input(const Shape& shape, bool shared, SourceLine where);
+  /// Refuses (UsageError) an operand that holds() does not hold.
+  [[noreturn]] void refuse_input(const OpInfo& info, std::size_t position, const Operand& operand) const {
+    refuse_operand(info, position, operand.expr(), operand.where());
+  }
+  /// Calls f and takes back what it recorded, also where it throws.
+  void rehearse(const std::function<void()>& f);
+  /// Keeps an object alive as long as the nodes recorded so far.
+  void hold(std::shared_ptr<const void> object) { held_.push_back(std::move(object)); }
+
   /// Identifies one random op: its instance and its number there.
   struct RandomPlace {
     std::uint64_t instance_key = 0;
@@ -243,6 +262,8 @@ class ESPALIER_EXPORT Graph {
   std::uint64_t instance_key_ = 0;
   std::uint32_t random_ops_ = 0;
 
+  std::string trace_;  // the cell that is traced here
+  std::vector<std::shared_ptr<const void>> held_;
   std::unique_ptr<GraphRuntime> runtime_;
 };
 

@@ -55,7 +55,8 @@ void InputShapes::require(bool condition, std::string_view sentence) const {
 void InputShapes::refuse(std::string_view sentence) const { throw Refusal{fmt::format("{}: {}", op_, sentence)}; }
 
 bool OpInfo::keeps_input(std::size_t declared) const {
-  return keep.inputs || std::find(keep.only.begin(), keep.only.end(), inputs[declared].name) != keep.only.end();
+  if (keep.inputs || (keep_mask >> declared & 1U) != 0) return true;
+  return std::find(keep.only.begin(), keep.only.end(), inputs[declared].name) != keep.only.end();
 }
 
 std::string OpInfo::operand_name(std::size_t position) const {

@@ -22,6 +22,8 @@ enum class Kind : std::int32_t {
   kProduct,  // a matrix product with weights
   kReduce,   // elements of a row become fewer, or depend on each other
   kMove,     // elements change place
+  kCell,     // a function of the user's, compiled: several of the above
+  kResult,   // a result of a cell but the first: computed with it
 };
 
 enum class Role : std::int32_t {
@@ -36,8 +38,9 @@ enum class Role : std::int32_t {
 struct Input {
   std::string_view name;
   Role role = Role::kStacked;
-  /// With shared weights, the rows of this input are one matrix: an executor lays them side by side.
-  bool block = false;
+  /// With shared weights, the rows of this input are one matrix: an executor lays them side by side. Inputs of the same
+  /// block, in the order of their declaration, make up its rows together. -1: of none.
+  std::int32_t block = -1;
 };
 
 /// What backward reads, so that everything else may be freed or overwritten after forward.
@@ -98,10 +101,19 @@ struct OpInfo {
   Kind kind = Kind::kMap;
   std::span<const Input> inputs;
   Keep keep;
+  std::uint32_t keep_mask = 0;   // further inputs that backward reads, a bit each
   std::int32_t attr_words = 0;   // Attrs, as 32-bit words
   std::int32_t field_bytes = 0;  // Fields of a node
   bool per_instance = false;     // belongs to its instance even where all its inputs are shared: a lookup
   bool random = false;           // depends on a counter: never merged with an equal node
+  bool gathers = false;          // its kernels take the rows of blocks from wherever they lie
+  std::int32_t result = 0;       // of Kind::kResult: which
+  std::int32_t results = 1;      // of Kind::kCell: how many
+  std::int64_t deferred = 0;     // of Kind::kCell: floats a row that backward leaves for the gradients of weights
+  /// Of Kind::kCell: the inputs and the results that weight_gradients reads, a bit each.
+  std::uint32_t weights_read_inputs = 0;
+  std::uint32_t weights_read_results = 0;
+  bool weights_read_dy = false;  // and whether it reads the gradient of the first result
 
   /// The element type of a leaf; other ops have that of their inputs.
   DType (*leaf_dtype)(const void* attrs) = nullptr;
@@ -126,6 +138,11 @@ struct OpInfo {
   void (*plain_var)(const void* attrs, const void* fields, const PlainIn<ad::Var>&, std::span<ad::Var> y) = nullptr;
   void (*forward)(const void* attrs, const StepIn&, const StepOut&) = nullptr;
   void (*backward)(const void* attrs, const Saved&, Grads&) = nullptr;
+  /// The gradients of shared inputs alone, of rows that backward saw before; null: backward gives these too.
+  void (*weight_gradients)(const void* attrs, const Saved&, Grads&) = nullptr;
+  /// Of a random op: writes the fields of a node that stands at this place in the random numbers.
+  void (*place_random)(void* fields, std::uint64_t seed, std::uint64_t step, std::uint64_t instance_key,
+                       std::uint32_t number) = nullptr;
 
   Samples (*samples)() = nullptr;
   Refusals (*refusals)() = nullptr;

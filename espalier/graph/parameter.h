@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "espalier/base/export.h"
@@ -12,13 +13,22 @@
 namespace espalier {
 
 class Gradients;
+namespace kernels {
+class Prepared;
+}
+
+/// What products with weights are for: decides whether laying the weights out pays.
+struct WeightUse {
+  std::int64_t rows_to_come = 0;  // that will be multiplied in this run
+  bool training = false;          // the weights change after it
+};
 
 class ESPALIER_EXPORT Parameter {
  public:
   Parameter(std::string name, Tensor value);
   Parameter(const Parameter&) = delete;
   Parameter& operator=(const Parameter&) = delete;
-  ~Parameter() = default;
+  ~Parameter();
 
   const std::string& name() const { return name_; }
   const Tensor& value() const { return value_; }
@@ -38,6 +48,11 @@ class ESPALIER_EXPORT Parameter {
   /// Different for every parameter of the process.
   std::uint64_t uid() const { return uid_; }
 
+  /// The numbers as a matrix of [k, n], or as the transpose of one, laid out for products; null where that does not pay.
+  /// Made when first asked for and kept until the value changes. In training only the run at hand decides, so that the
+  /// same step always gives the same bits; else it pays in the long run. May be called from any thread.
+  const kernels::Prepared* prepared(std::int64_t k, std::int64_t n, bool transposed, const WeightUse& use) const;
+
   /// Where backward() adds this parameter's gradient unless it is told otherwise: its Model's. May be null.
   Gradients* gradients = nullptr;
   /// A frozen parameter gets no gradient and no update.
@@ -50,6 +65,8 @@ class ESPALIER_EXPORT Parameter {
   Tensor value_;
   std::uint64_t version_ = 0;
   std::uint64_t uid_;
+  class Layouts;
+  std::unique_ptr<Layouts> layouts_;
 };
 
 }  // namespace espalier

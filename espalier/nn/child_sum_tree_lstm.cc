@@ -32,6 +32,10 @@ ChildSumTreeLstm::ChildSumTreeLstm(const Scope& scope, std::int32_t input, std::
   w_f_ = &scope.add("W_f", {input, hidden}, options.init);
   u_f_ = &scope.add("U_f", {hidden, hidden}, options.init);
   b_f_ = &scope.add("b_f", {hidden}, init::constant(options.forget_bias));
+  leaf_cell_ = std::make_shared<const cells::Core>("child_sum.leaf", CellOptions{.outer = {}, .inputs = {"x"}});
+  cell_ = std::make_shared<const cells::Core>("child_sum", CellOptions{.outer = {2}, .inputs = {"h", "c", "x"}});
+  forget_cell_ =
+      std::make_shared<const cells::Core>("child_sum.forget", CellOptions{.outer = {}, .inputs = {"h", "c", "x"}});
 }
 
 TreeState ChildSumTreeLstm::leaf(Operand x) const { return node(&x, Children({}, x.where())); }
@@ -51,34 +55,53 @@ TreeState ChildSumTreeLstm::node(const Operand* x, const Children& children) con
                     "  at {}",
                     u_->name(), at.where.to_string()));
 
-  Expr gates;
+  const std::int32_t size = hidden();
+  const auto state = [&](const Expr& gates, const Expr* memory, std::vector<Expr>& results) {
+    const Expr open = sigmoid(at(detail::gate(at(gates), size, 0, 2)));
+    const Expr i = detail::gate(at(open), size, 0);
+    const Expr o = detail::gate(at(open), size, 1);
+    const Expr u = tanh(at(detail::gate(at(gates), size, 2)));
+    Expr c = mul(at(i), at(u));
+    if (memory != nullptr) c = add(at(c), at(*memory));
+    results = {mul(at(o), at(tanh(at(c)))), c};
+  };
+  std::vector<Expr> results;
   if (list.empty()) {
-    gates = affine(*x, at(w_), at(b_));
+    results = detail::record_cell(*leaf_cell_, {*x}, [&](std::span<const Expr> in, std::vector<Expr>& to) {
+      state(affine(at(in[0]), at(w_), at(b_)), nullptr, to);
+    });
   } else {
     std::vector<Expr> outputs;
     outputs.reserve(list.size());
     for (const TreeState& child : list) outputs.push_back(child.h);
-    gates = affine(at(sum(at(outputs))), at(u_), at(b_));
-    if (x != nullptr) gates = add(at(linear(*x, at(w_))), at(gates));
+    std::vector<Operand> inputs{at(outputs.size() == 1 ? outputs[0] : sum(at(outputs))),
+                                at(remembered(x, children))};
+    if (x != nullptr) inputs.push_back(*x);
+    results = detail::record_cell(*cell_, inputs, [&](std::span<const Expr> in, std::vector<Expr>& to) {
+      Expr gates = affine(at(in[0]), at(u_), at(b_));
+      if (in.size() > 2) gates = add(at(linear(at(in[2]), at(w_))), at(gates));
+      state(gates, &in[1], to);
+    });
   }
-  const std::int32_t size = hidden();
-  const Expr open = sigmoid(at(detail::gate(at(gates), size, 0, 2)));
-  const Expr i = detail::gate(at(open), size, 0);
-  const Expr o = detail::gate(at(open), size, 1);
-  const Expr u = tanh(at(detail::gate(at(gates), size, 2)));
-  Expr c = mul(at(i), at(u));
-  if (!list.empty()) {
-    std::vector<Expr> memories{c};
-    Expr forget_x;
-    if (x != nullptr) forget_x = linear(*x, at(w_f_));
-    for (const TreeState& child : list) {
-      Expr forget = affine(at(child.h), at(u_f_), at(b_f_));
-      if (x != nullptr) forget = add(at(forget_x), at(forget));
-      memories.push_back(mul(at(sigmoid(at(forget))), at(child.c)));
-    }
-    c = sum(at(memories));
+  return {results[0], results[1]};
+}
+
+Expr ChildSumTreeLstm::remembered(const Operand* x, const Children& children) const {
+  const detail::At at{children.where()};
+  // One product for all children of a node.
+  Expr from_x;
+  if (x != nullptr) from_x = linear(*x, at(w_f_));
+  std::vector<Expr> memories;
+  for (const TreeState& child : children.list()) {
+    std::vector<Operand> inputs{at(child.h), at(child.c)};
+    if (x != nullptr) inputs.push_back(at(from_x));
+    memories.push_back(detail::record_cell(*forget_cell_, inputs, [&](std::span<const Expr> in, std::vector<Expr>& to) {
+      Expr forget = affine(at(in[0]), at(u_f_), at(b_f_));
+      if (in.size() > 2) forget = add(at(in[2]), at(forget));
+      to = {mul(at(sigmoid(at(forget))), at(in[1]))};
+    })[0]);
   }
-  return {mul(at(o), at(tanh(at(c)))), c};
+  return memories.size() == 1 ? memories[0] : sum(at(memories));
 }
 
 }  // namespace espalier::nn

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "espalier/base/export.h"
+#include "espalier/cells/cell.h"
 #include "espalier/graph/expr.h"
 #include "espalier/nn/init.h"
 #include "espalier/nn/model.h"
@@ -42,6 +44,8 @@ class ESPALIER_EXPORT ChildSumTreeLstm {
 
  private:
   TreeState node(const Operand* x, const Children& children) const;
+  /// What is remembered of the children: the sum over k of sigmoid(f_k) * c_k.
+  Expr remembered(const Operand* x, const Children& children) const;
 
   const Parameter* w_;
   const Parameter* u_;
@@ -49,6 +53,9 @@ class ESPALIER_EXPORT ChildSumTreeLstm {
   const Parameter* w_f_;
   const Parameter* u_f_;
   const Parameter* b_f_;
+  std::shared_ptr<const cells::Core> leaf_cell_;
+  std::shared_ptr<const cells::Core> cell_;
+  std::shared_ptr<const cells::Core> forget_cell_;
 };
 
 }  // namespace espalier::nn

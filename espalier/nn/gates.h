@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "espalier/base/shape.h"
 #include "espalier/base/source_line.h"
+#include "espalier/cells/cell.h"
 #include "espalier/graph/expr.h"
 #include "espalier/graph/graph.h"
 #include "espalier/nn/init.h"
@@ -37,5 +40,20 @@ init::Initializer gate_bias(std::int32_t hidden, std::int32_t first, std::int32_
 
 /// Refuses a size below 1: `lstm "encoder": the hidden size must be at least 1, and 0 was given`.
 void require_size(std::string_view layer, const Scope& scope, std::string_view name, std::int64_t size);
+
+/// Records a use of a cell whose function is `f(inputs, results)`.
+template <class F>
+std::vector<Expr> record_cell(const cells::Core& core, std::span<const Operand> inputs, const F& f) {
+  std::vector<Expr> results;
+  const auto call = [](const void* object, std::span<const Expr> given, std::vector<Expr>& to) {
+    (*static_cast<const F*>(object))(given, to);
+  };
+  core.record(inputs, {&f, call}, results);
+  return results;
+}
+template <class F>
+std::vector<Expr> record_cell(const cells::Core& core, std::initializer_list<Operand> inputs, const F& f) {
+  return record_cell(core, std::span<const Operand>(inputs.begin(), inputs.size()), f);
+}
 
 }  // namespace espalier::nn::detail

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "espalier/base/export.h"
+#include "espalier/cells/cell.h"
 #include "espalier/graph/expr.h"
 #include "espalier/graph/graph.h"
 #include "espalier/nn/init.h"
@@ -37,6 +39,7 @@ class ESPALIER_EXPORT GruCell {
   const Parameter* b_;
   const Parameter* u_;
   const Parameter* b_h_;
+  std::shared_ptr<const cells::Core> cell_;
 };
 
 }  // namespace espalier::nn

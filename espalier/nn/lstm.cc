@@ -27,6 +27,8 @@ LstmCell::LstmCell(const Scope& scope, std::int32_t input, std::int32_t hidden, 
   w_ = &scope.add("W", {input, kGates * hidden}, detail::in_blocks(options.init, input, hidden));
   u_ = &scope.add("U", {hidden, kGates * hidden}, detail::in_blocks(options.init, hidden, hidden));
   b_ = &scope.add("b", {kGates * hidden}, detail::gate_bias(hidden, kForgetGate, 1, options.forget_bias));
+  // The product with x needs no state: it can run for a whole sequence at once.
+  cell_ = std::make_shared<const cells::Core>("lstm", CellOptions{.outer = {0}, .inputs = {"x", "h", "c"}});
 }
 
 LstmState LstmCell::initial(Graph& graph, const char* file, std::int32_t line) const {
@@ -36,16 +38,19 @@ LstmState LstmCell::initial(Graph& graph, const char* file, std::int32_t line) c
 
 LstmState LstmCell::operator()(Operand x, const State& state) const {
   const detail::At at{x.where()};
-  const std::int32_t size = hidden();
-  // The product with x needs no state: it can run for a whole sequence at once.
-  const Expr gates = add(at(affine(x, at(w_), at(b_))), at(linear(at(state.h), at(u_))));
-  const Expr open = sigmoid(at(detail::gate(at(gates), size, 0, 3)));
-  const Expr i = detail::gate(at(open), size, 0);
-  const Expr f = detail::gate(at(open), size, 1);
-  const Expr o = detail::gate(at(open), size, 2);
-  const Expr u = tanh(at(detail::gate(at(gates), size, 3)));
-  const Expr c = add(at(mul(at(f), at(state.c))), at(mul(at(i), at(u))));
-  return {mul(at(o), at(tanh(at(c)))), c};
+  const auto equations = [&](std::span<const Expr> in, std::vector<Expr>& results) {
+    const std::int32_t size = hidden();
+    const Expr gates = add(at(affine(at(in[0]), at(w_), at(b_))), at(linear(at(in[1]), at(u_))));
+    const Expr open = sigmoid(at(detail::gate(at(gates), size, 0, 3)));
+    const Expr i = detail::gate(at(open), size, 0);
+    const Expr f = detail::gate(at(open), size, 1);
+    const Expr o = detail::gate(at(open), size, 2);
+    const Expr u = tanh(at(detail::gate(at(gates), size, 3)));
+    const Expr c = add(at(mul(at(f), at(in[2]))), at(mul(at(i), at(u))));
+    results = {mul(at(o), at(tanh(at(c)))), c};
+  };
+  const std::vector<Expr> results = detail::record_cell(*cell_, {x, at(state.h), at(state.c)}, equations);
+  return {results[0], results[1]};
 }
 
 BiLstm::BiLstm(const Scope& scope, std::int32_t input, std::int32_t hidden, const LstmOptions& options)

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "espalier/base/export.h"
+#include "espalier/cells/cell.h"
 #include "espalier/graph/expr.h"
 #include "espalier/graph/graph.h"
 #include "espalier/nn/init.h"
@@ -42,6 +44,7 @@ class ESPALIER_EXPORT LstmCell {
   const Parameter* w_;
   const Parameter* u_;
   const Parameter* b_;
+  std::shared_ptr<const cells::Core> cell_;
 };
 
 /// y_t = [h of the forward cell at t, h of the backward cell at t]        x_t: [input]   ->   y_t: [2 hidden]

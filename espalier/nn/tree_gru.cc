@@ -35,6 +35,8 @@ TreeGru::TreeGru(const Scope& scope, std::int32_t hidden, const TreeGruOptions& 
   const Scope leaf_scope = scope / "leaf";
   leaf_ = {&leaf_scope.add("U", {hidden, 2 * hidden}, gates), &leaf_scope.add("N", {hidden, hidden}, options.init),
            &leaf_scope.add("b", {2 * hidden}, init::zeros()), &leaf_scope.add("b_n", {hidden}, init::zeros())};
+  leaf_cell_ = std::make_shared<const cells::Core>("tree_gru.leaf", CellOptions{.outer = {}, .inputs = {"x"}});
+  cell_ = std::make_shared<const cells::Core>("tree_gru", CellOptions{});
 }
 
 Expr TreeGru::apply(const Unit& unit, const Operand& h) {
@@ -47,7 +49,13 @@ Expr TreeGru::apply(const Unit& unit, const Operand& h) {
   return add(at(mul(at(z), h)), at(mul(at(one_minus(at(z))), at(n))));
 }
 
-Expr TreeGru::leaf(Operand x) const { return apply(leaf_, x); }
+Expr TreeGru::leaf(Operand x) const {
+  const detail::At at{x.where()};
+  const auto equations = [&](std::span<const Expr> in, std::vector<Expr>& results) {
+    results = {apply(leaf_, at(in[0]))};
+  };
+  return detail::record_cell(*leaf_cell_, {x}, equations)[0];
+}
 
 Expr TreeGru::operator()(Operand left, Operand right) const {
   const std::array both{left.expr(), right.expr()};
@@ -62,9 +70,14 @@ Expr TreeGru::operator()(const Operands& children) const {
         fmt::format("tree gru: {} children are given, and the cell takes {}\n  b: parameter \"{}\"\n"
                     "  at {}",
                     list.size(), units_.size(), units_.front().b->name(), at.where.to_string()));
-  std::vector<Expr> results(list.size());
-  for (std::size_t k = 0; k < list.size(); ++k) results[k] = apply(units_[k], at(list[k]));
-  return scale(at(sum(at(results))), 1 / static_cast<double>(list.size()));
+  const auto equations = [&](std::span<const Expr> in, std::vector<Expr>& results) {
+    std::vector<Expr> terms(in.size());
+    for (std::size_t k = 0; k < in.size(); ++k) terms[k] = apply(units_[k], at(in[k]));
+    results = {scale(at(sum(at(terms))), 1 / static_cast<double>(in.size()))};
+  };
+  std::vector<Operand> inputs;
+  for (const Expr& child : list) inputs.push_back(at(child));
+  return detail::record_cell(*cell_, inputs, equations)[0];
 }
 
 }  // namespace espalier::nn

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "espalier/base/export.h"
+#include "espalier/cells/cell.h"
 #include "espalier/graph/expr.h"
 #include "espalier/nn/init.h"
 #include "espalier/nn/model.h"
@@ -46,6 +48,8 @@ class ESPALIER_EXPORT TreeGru {
 
   std::vector<Unit> units_;
   Unit leaf_{};
+  std::shared_ptr<const cells::Core> leaf_cell_;
+  std::shared_ptr<const cells::Core> cell_;
 };
 
 }  // namespace espalier::nn

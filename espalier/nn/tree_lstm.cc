@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "espalier/base/error.h"
@@ -43,16 +44,28 @@ NaryTreeLstm::NaryTreeLstm(const Scope& scope, std::int32_t input, std::int32_t 
     detail::require_size("tree lstm", scope, "the input size of nodes", options.node_input);
     w_ = &scope.add("W", {options.node_input, width}, detail::in_blocks(options.init, options.node_input, hidden));
   }
+  leaf_cell_ = std::make_shared<const cells::Core>("tree_lstm.leaf", CellOptions{.outer = {}, .inputs = {"x"}});
+  // An input of nodes comes behind the states of the children.
+  CellOptions cell;
+  for (std::int32_t k = 0; k < children; ++k) cell.inputs.push_back("h" + std::to_string(k));
+  for (std::int32_t k = 0; k < children; ++k) cell.inputs.push_back("c" + std::to_string(k));
+  cell.inputs.emplace_back("x");
+  if (w_ != nullptr) cell.outer = {2 * static_cast<std::size_t>(children)};
+  cell_ = std::make_shared<const cells::Core>("tree_lstm", std::move(cell));
 }
 
 TreeState NaryTreeLstm::leaf(Operand x) const {
   const detail::At at{x.where()};
-  const Expr gates = affine(x, at(leaf_w_), at(leaf_b_));
-  const Expr open = sigmoid(at(detail::gate(at(gates), hidden_, 0, 2)));
-  const Expr i = detail::gate(at(open), hidden_, 0);
-  const Expr o = detail::gate(at(open), hidden_, 1);
-  const Expr c = mul(at(i), at(tanh(at(detail::gate(at(gates), hidden_, 2)))));
-  return {mul(at(o), at(tanh(at(c)))), c};
+  const auto equations = [&](std::span<const Expr> in, std::vector<Expr>& results) {
+    const Expr gates = affine(at(in[0]), at(leaf_w_), at(leaf_b_));
+    const Expr open = sigmoid(at(detail::gate(at(gates), hidden_, 0, 2)));
+    const Expr i = detail::gate(at(open), hidden_, 0);
+    const Expr o = detail::gate(at(open), hidden_, 1);
+    const Expr c = mul(at(i), at(tanh(at(detail::gate(at(gates), hidden_, 2)))));
+    results = {mul(at(o), at(tanh(at(c)))), c};
+  };
+  const std::vector<Expr> results = detail::record_cell(*leaf_cell_, {x}, equations);
+  return {results[0], results[1]};
 }
 
 TreeState NaryTreeLstm::operator()(const Children& children) const { return node(nullptr, children); }
@@ -74,38 +87,40 @@ TreeState NaryTreeLstm::node(const Operand* x, const Children& given) const {
   if (x == nullptr && w_ != nullptr) refuse("nodes of this cell have an input, and none is given");
   if (x != nullptr && w_ == nullptr) refuse("nodes of this cell have no input, and one is given");
 
-  // Missing children have h = 0, and nothing to remember: their forget gates are not needed.
-  std::vector<Expr> h(static_cast<std::size_t>(most));
-  bool complete = list.size() == h.size();
+  const auto n = static_cast<std::size_t>(most);
   Graph* graph = nullptr;
-  for (std::size_t k = 0; k < list.size(); ++k) {
-    h[k] = list[k].h;
-    if (list[k].missing())
-      complete = false;
-    else
-      graph = &list[k].h.graph();
-  }
+  for (const TreeState& child : list)
+    if (!child.missing()) graph = &child.h.graph();
   if (graph == nullptr) refuse("no child is given; a node without children is a leaf");
-  if (!complete) {
-    const Expr zero = detail::zeros(*graph, {hidden_}, *u_, at.where);
-    for (Expr& child : h)
-      if (child.slot() == nullptr) child = zero;
-  }
+  std::vector<Operand> inputs;
+  inputs.reserve(2 * n + 1);
+  const auto add_states = [&](Expr TreeState::*part) {
+    for (std::size_t k = 0; k < n; ++k) {
+      const bool missing = k >= list.size() || list[k].missing();
+      inputs.push_back(at(missing ? detail::zeros(*graph, {hidden_}, *u_, at.where) : list[k].*part));
+    }
+  };
+  add_states(&TreeState::h);
+  add_states(&TreeState::c);
+  if (x != nullptr) inputs.push_back(*x);
 
-  Expr gates = affine(at(concat(at(h), 0)), at(u_), at(b_));
-  if (x != nullptr) gates = add(at(gates), at(linear(*x, at(w_))));
-  const Expr open = sigmoid(at(detail::gate(at(gates), hidden_, 0, kFirstForgetGate + most)));
-  const Expr i = detail::gate(at(open), hidden_, 0);
-  const Expr o = detail::gate(at(open), hidden_, 1);
-  const Expr u = tanh(at(detail::gate(at(gates), hidden_, kFirstForgetGate + most)));
-  std::vector<Expr> memories{mul(at(i), at(u))};
-  for (std::size_t k = 0; k < list.size(); ++k) {
-    if (list[k].missing()) continue;
-    const Expr f = detail::gate(at(open), hidden_, kFirstForgetGate + static_cast<std::int32_t>(k));
-    memories.push_back(mul(at(f), at(list[k].c)));
-  }
-  const Expr c = sum(at(memories));
-  return {mul(at(o), at(tanh(at(c)))), c};
+  const auto equations = [&](std::span<const Expr> in, std::vector<Expr>& results) {
+    Expr gates = affine(at(concat(at(in.first(n)), 0)), at(u_), at(b_));
+    if (in.size() > 2 * n) gates = add(at(gates), at(linear(at(in.back()), at(w_))));
+    const Expr open = sigmoid(at(detail::gate(at(gates), hidden_, 0, kFirstForgetGate + most)));
+    const Expr i = detail::gate(at(open), hidden_, 0);
+    const Expr o = detail::gate(at(open), hidden_, 1);
+    const Expr u = tanh(at(detail::gate(at(gates), hidden_, kFirstForgetGate + most)));
+    std::vector<Expr> memories{mul(at(i), at(u))};
+    for (std::size_t k = 0; k < n; ++k) {
+      const Expr f = detail::gate(at(open), hidden_, kFirstForgetGate + static_cast<std::int32_t>(k));
+      memories.push_back(mul(at(f), at(in[n + k])));
+    }
+    const Expr c = sum(at(memories));
+    results = {mul(at(o), at(tanh(at(c)))), c};
+  };
+  const std::vector<Expr> results = detail::record_cell(*cell_, inputs, equations);
+  return {results[0], results[1]};
 }
 
 BinaryTreeLstm::BinaryTreeLstm(const Scope& scope, std::int32_t input, std::int32_t hidden,

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "espalier/base/export.h"
+#include "espalier/cells/cell.h"
 #include "espalier/graph/expr.h"
 #include "espalier/nn/init.h"
 #include "espalier/nn/model.h"
@@ -52,6 +54,8 @@ class ESPALIER_EXPORT NaryTreeLstm {
   const Parameter* u_;
   const Parameter* b_;
   const Parameter* w_ = nullptr;
+  std::shared_ptr<const cells::Core> leaf_cell_;
+  std::shared_ptr<const cells::Core> cell_;
 };
 
 /// NaryTreeLstm with N = 2; equations and parameters are those.

@@ -2,6 +2,7 @@
 
 #include "espalier/ops/op.h"
 #include "espalier/ops/product_rows.h"
+#include "espalier/ops/weight_product.h"
 
 namespace espalier {
 namespace ops {
@@ -11,9 +12,10 @@ struct Affine {
   static constexpr std::string_view kName = "affine";
   static constexpr std::string_view kContract = "y = x W + b   x: [k]   W: [k, m]   b: [m]   ->   y: [m]";
   static constexpr Kind kKind = Kind::kProduct;
-  static constexpr std::array kInputs{Input{"x", Role::kStacked, true}, Input{"W", Role::kEither},
+  static constexpr std::array kInputs{Input{"x", Role::kStacked, 0}, Input{"W", Role::kEither},
                                       Input{"b", Role::kEither}};
   static constexpr Keep kKeep{.only = {"x", "W"}};
+  static constexpr bool kGathers = true;
   using Attrs = None;
   using Fields = None;
 
@@ -34,14 +36,10 @@ struct Affine {
     }
   }
   static void forward(const Attrs&, const StepIn& in, const StepOut& out) {
-    const auto width = static_cast<std::size_t>(out.y.width);
-    for (std::int64_t r = 0; r < in.rows; ++r) kernels::copy({in[2][r], width}, {out.y[r], width});
-    rows_times_matrix(in[0], in[1], out.y, /*accumulate=*/true);
+    affine_forward(in, /*has_bias=*/true, out.y);
   }
   static void backward(const Attrs&, const Saved& saved, Grads& grads) {
-    rows_times_matrix_backward(saved.in[0], saved.in[1], saved.dy, grads[0], grads[1]);
-    if (!grads[2]) return;
-    for (std::int64_t r = 0; r < saved.in.rows; ++r) grads[2].add(r, saved.dy[r]);
+    affine_backward(saved, grads[0], grads[1], grads[2]);
   }
   static Samples samples() {
     return {gives<Affine>({Tensor({2}, {1, 2}), Tensor({2, 3}, {1, 2, 3, 4, 5, 6}), Tensor({3}, {0.5F, -1, 10})},

@@ -17,7 +17,7 @@ struct Bilinear {
   static constexpr std::string_view kContract =
       "y[m] = sum over i, j of x[i] W[i, m, j] z[j]   x: [i]   W: [i, m, j]   z: [j]   ->   y: [m]";
   static constexpr Kind kKind = Kind::kProduct;
-  static constexpr std::array kInputs{Input{"x", Role::kStacked, true}, Input{"W", Role::kEither},
+  static constexpr std::array kInputs{Input{"x", Role::kStacked, 0}, Input{"W", Role::kEither},
                                       Input{"z", Role::kStacked}};
   static constexpr Keep kKeep{.inputs = true};
   using Attrs = None;

@@ -71,6 +71,9 @@ struct Dropout {
                [&](std::size_t i, bool kept) { dx[i] += kept ? factor * dy[i] : 0; });
     }
   }
+  static void place_random(Fields& fields, std::uint64_t seed, std::uint64_t step, const Graph::RandomPlace& place) {
+    fields = DropoutFields::at(seed, step, place);
+  }
   static Samples samples() {
     return {gives<Dropout>({Tensor({3}, {1, -2, 0.5F})}, Tensor({3}, {1, -2, 0.5F}), {0}), works_on<Dropout>({{7}}),
             works_on<Dropout>({{}}, {0.25}, {{1, 2}, 3, {4, 5}}),

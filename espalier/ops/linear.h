@@ -1,8 +1,8 @@
 #pragma once
 
-#include "espalier/kernels/product.h"
 #include "espalier/ops/op.h"
 #include "espalier/ops/product_rows.h"
+#include "espalier/ops/weight_product.h"
 
 namespace espalier {
 namespace ops {
@@ -12,8 +12,9 @@ struct Linear {
   static constexpr std::string_view kName = "linear";
   static constexpr std::string_view kContract = "y = x W   x: [k]   W: [k, m]   ->   y: [m]";
   static constexpr Kind kKind = Kind::kProduct;
-  static constexpr std::array kInputs{Input{"x", Role::kStacked, true}, Input{"W", Role::kEither}};
+  static constexpr std::array kInputs{Input{"x", Role::kStacked, 0}, Input{"W", Role::kEither}};
   static constexpr Keep kKeep{.inputs = true};
+  static constexpr bool kGathers = true;
   using Attrs = None;
   using Fields = None;
 
@@ -31,9 +32,11 @@ struct Linear {
       y[j] = sum;
     }
   }
-  static void forward(const Attrs&, const StepIn& in, const StepOut& out) { rows_times_matrix(in[0], in[1], out.y); }
+  static void forward(const Attrs&, const StepIn& in, const StepOut& out) {
+    affine_forward(in, /*has_bias=*/false, out.y);
+  }
   static void backward(const Attrs&, const Saved& saved, Grads& grads) {
-    rows_times_matrix_backward(saved.in[0], saved.in[1], saved.dy, grads[0], grads[1]);
+    affine_backward(saved, grads[0], grads[1], GradRows());
   }
   static Samples samples() {
     return {gives<Linear>({Tensor({2}, {1, 2}), Tensor({2, 3}, {1, 2, 3, 4, 5, 6})}, Tensor({3}, {9, 12, 15})),

@@ -21,19 +21,14 @@ namespace espalier::ops {
 /// The compiled form of a map: serves whole steps and tiles of fused ones alike.
 struct MapKernel {
   std::string_view name;
-  std::size_t arity = 1;
-  /// y[i] = value(x0[i], x1[i]), n elements.
-  void (*forward)(const void* attrs, const void* fields, std::int64_t n, const float* const* x, float* y) = nullptr;
-  /// dx[k][i] (+)= slope by x_k * dy[i] for every k whose dx is not null; stores where store[k], else adds.
-  void (*backward)(const void* attrs, const void* fields, std::int64_t n, const float* const* x, const float* y,
-                   const float* dy, float* const* dx, const bool* store) = nullptr;
+  /// y = value(x...) of every row.
+  void (*forward)(const void* attrs, const StepIn& in, const Rows& y) = nullptr;
+  /// Adds slope by x_k * dy to the gradient of every input k that is wanted.
+  void (*backward)(const void* attrs, const Saved& saved, const Grads& grads) = nullptr;
 };
 
 /// The kernel of a map of the library's list, for this machine's processor.
 const MapKernel& map_kernel(std::string_view name);
-/// Runs it over the rows of a step; all at once where the rows lie without gaps and there are no fields.
-void map_forward(const MapKernel& kernel, const void* attrs, const StepIn& in, const StepOut& out);
-void map_backward(const MapKernel& kernel, const void* attrs, const Saved& saved, Grads& grads);
 
 template <class Op, class A, class F>
 struct MapBase {
@@ -43,11 +38,11 @@ struct MapBase {
 
   static void forward(const Attrs& attrs, const StepIn& in, const StepOut& out) {
     static const MapKernel& kernel = map_kernel(Op::kName);
-    map_forward(kernel, &attrs, in, out);
+    kernel.forward(&attrs, in, out.y);
   }
   static void backward(const Attrs& attrs, const Saved& saved, Grads& grads) {
     static const MapKernel& kernel = map_kernel(Op::kName);
-    map_backward(kernel, &attrs, saved, grads);
+    kernel.backward(&attrs, saved, grads);
   }
 };
 

@@ -36,77 +36,110 @@ HWY_INLINE const T& Typed(const void* p) {
   return detail::typed<T>(p);
 }
 
+/// The rows of a step, or all of them as one long row where they lie without gaps and have no fields of their own.
+struct RowLoop {
+  std::int64_t rows;
+  std::int64_t width;
+
+  RowLoop(bool at_once, std::int64_t count, std::int64_t elements)
+      : rows(at_once ? 1 : count), width(at_once ? count * elements : elements) {}
+};
+
+inline bool AllDense(const StepIn& in) {
+  for (const ConstRows& rows : in.inputs)
+    if (!rows.dense()) return false;
+  return true;
+}
+
+/// Calls f(i, load, store) for every vector of a row; load and store leave alone what is behind its end.
+template <class F>
+HWY_INLINE void ForEachVector(std::int64_t n, const F& f) {
+  const FloatTag d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    f([&](const float* p) HWY_ATTR { return hn::LoadU(d, p + i); },
+      [&](FloatVector v, float* p) HWY_ATTR { hn::StoreU(v, d, p + i); });
+  if (i == n) return;
+  const auto rest = static_cast<std::size_t>(n - i);
+  f([&](const float* p) HWY_ATTR { return kn::LoadPart(d, p + i, rest); },
+    [&](FloatVector v, float* p) HWY_ATTR { kn::StorePart(v, d, p + i, rest); });
+}
+
 template <class Op>
 struct MapLoops {
   using Attrs = typename Op::Attrs;
   using Fields = typename Op::Fields;
 
-  static void Forward(const void* attrs, const void* fields, std::int64_t n, const float* const* x, float* y) {
+  static void Forward(const void* attrs, const StepIn& in, const Rows& y) {
     const FloatTag d;
     const Attrs& a = Typed<Attrs>(attrs);
-    const Fields& f = Typed<Fields>(fields);
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    std::int64_t i = 0;
-    for (; i + lanes <= n; i += lanes)
-      hn::StoreU(At(d, a, f, x, [&](const float* p) HWY_ATTR { return hn::LoadU(d, p + i); }), d, y + i);
-    if (i == n) return;
-    const auto rest = static_cast<std::size_t>(n - i);
-    kn::StorePart(At(d, a, f, x, [&](const float* p) HWY_ATTR { return kn::LoadPart(d, p + i, rest); }), d, y + i,
-                  rest);
+    const RowLoop loop(in.fields_stride == 0 && y.dense() && AllDense(in), in.rows, y.width);
+    for (std::int64_t r = 0; r < loop.rows; ++r) {
+      const Fields& f = Typed<Fields>(in.fields_data + r * in.fields_stride);
+      const float* const x0 = in[0][r];
+      float* const to = y[r];
+      if constexpr (Op::kArity == 1) {
+        ForEachVector(loop.width, [&](const auto& load, const auto& store) HWY_ATTR {
+          store(VectorMap<Op>::value(d, a, f, load(x0)), to);
+        });
+      } else {
+        const float* const x1 = in[1][r];
+        ForEachVector(loop.width, [&](const auto& load, const auto& store) HWY_ATTR {
+          store(VectorMap<Op>::value(d, a, f, load(x0), load(x1)), to);
+        });
+      }
+    }
   }
 
-  static void Backward(const void* attrs, const void* fields, std::int64_t n, const float* const* x, const float* y,
-                       const float* dy, float* const* dx, const bool* store) {
-    const FloatTag d;
+  static void Backward(const void* attrs, const Saved& saved, const Grads& grads) {
+    const StepIn& in = saved.in;
     const Attrs& a = Typed<Attrs>(attrs);
-    const Fields& f = Typed<Fields>(fields);
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    std::int64_t i = 0;
-    for (; i + lanes <= n; i += lanes)
-      BackwardAt(
-          d, a, f, x, y, dy, dx, store, i, [&](const float* p) HWY_ATTR { return hn::LoadU(d, p + i); },
-          [&](FloatVector v, float* p) HWY_ATTR { hn::StoreU(v, d, p + i); });
-    if (i == n) return;
-    const auto rest = static_cast<std::size_t>(n - i);
-    BackwardAt(
-        d, a, f, x, y, dy, dx, store, i, [&](const float* p) HWY_ATTR { return kn::LoadPart(d, p + i, rest); },
-        [&](FloatVector v, float* p) HWY_ATTR { kn::StorePart(v, d, p + i, rest); });
+    bool at_once = in.fields_stride == 0 && saved.dy.dense() && saved.y.dense() && AllDense(in);
+    for (std::size_t k = 0; k < Op::kArity; ++k)
+      if (grads[k]) at_once = at_once && grads[k].rows().dense();
+    const RowLoop loop(at_once, in.rows, saved.dy.width);
+    for (std::int64_t r = 0; r < loop.rows; ++r)
+      BackwardRow(a, Typed<Fields>(in.fields_data + r * in.fields_stride), saved, grads, r, loop.width);
   }
 
  private:
-  template <class Load>
-  static HWY_INLINE FloatVector At(FloatTag d, const Attrs& a, const Fields& f, const float* const* x,
-                                   const Load& load) {
-    if constexpr (Op::kArity == 1)
-      return VectorMap<Op>::value(d, a, f, load(x[0]));
-    else
-      return VectorMap<Op>::value(d, a, f, load(x[0]), load(x[1]));
-  }
-
-  template <class Load, class Store>
-  static HWY_INLINE void BackwardAt(FloatTag d, const Attrs& a, const Fields& f, const float* const* x, const float* y,
-                                    const float* dy, float* const* dx, const bool* store, std::int64_t,
-                                    const Load& load, const Store& put) {
-    const FloatVector g = load(dy);
-    const auto add = [&](std::size_t k, FloatVector slope) HWY_ATTR {
-      if (dx[k] == nullptr) return;
-      put(store[k] ? hn::Mul(g, slope) : hn::MulAdd(g, slope, load(dx[k])), dx[k]);
+  static HWY_INLINE void BackwardRow(const Attrs& a, const Fields& f, const Saved& saved, const Grads& grads,
+                                     std::int64_t r, std::int64_t width) {
+    const FloatTag d;
+    const float* const y = saved.y[r];
+    const float* const dy = saved.dy[r];
+    const float* const x0 = saved.in[0][r];
+    float* const dx0 = grads[0] ? grads[0].rows()[r] : nullptr;
+    const bool store0 = grads[0].stores();
+    const auto add = [&](const auto& load, const auto& store, FloatVector g, FloatVector slope, float* dx,
+                         bool stores) HWY_ATTR {
+      if (dx == nullptr) return;
+      store(stores ? hn::Mul(g, slope) : hn::MulAdd(g, slope, load(dx)), dx);
     };
     if constexpr (Op::kArity == 1) {
-      add(0, VectorMap<Op>::slope(d, a, f, load(x[0]), load(y)));
+      ForEachVector(width, [&](const auto& load, const auto& store) HWY_ATTR {
+        add(load, store, load(dy), VectorMap<Op>::slope(d, a, f, load(x0), load(y)), dx0, store0);
+      });
     } else {
-      FloatVector by_a = hn::Zero(d);
-      FloatVector by_b = hn::Zero(d);
-      VectorMap<Op>::slopes(d, a, f, load(x[0]), load(x[1]), load(y), by_a, by_b);
-      add(0, by_a);
-      add(1, by_b);
+      const float* const x1 = saved.in[1][r];
+      float* const dx1 = grads[1] ? grads[1].rows()[r] : nullptr;
+      const bool store1 = grads[1].stores();
+      ForEachVector(width, [&](const auto& load, const auto& store) HWY_ATTR {
+        FloatVector by_a = hn::Zero(d);
+        FloatVector by_b = hn::Zero(d);
+        VectorMap<Op>::slopes(d, a, f, load(x0), load(x1), load(y), by_a, by_b);
+        const FloatVector g = load(dy);
+        add(load, store, g, by_a, dx0, store0);
+        add(load, store, g, by_b, dx1, store1);
+      });
     }
   }
 };
 
 template <class... Ops>
 std::span<const MapKernel> TableOf(TypeList<Ops...>) {
-  static const MapKernel table[] = {{Ops::kName, Ops::kArity, &MapLoops<Ops>::Forward, &MapLoops<Ops>::Backward}...};
+  static const MapKernel table[] = {{Ops::kName, &MapLoops<Ops>::Forward, &MapLoops<Ops>::Backward}...};
   return table;
 }
 

@@ -11,7 +11,7 @@ struct Matmul {
   static constexpr std::string_view kName = "matmul";
   static constexpr std::string_view kContract = "y = A B   A: [i, k]   B: [k, j]   ->   y: [i, j]";
   static constexpr Kind kKind = Kind::kProduct;
-  static constexpr std::array kInputs{Input{"A", Role::kEither, true}, Input{"B", Role::kEither}};
+  static constexpr std::array kInputs{Input{"A", Role::kEither, 0}, Input{"B", Role::kEither}};
   static constexpr Keep kKeep{.inputs = true};
   using Attrs = None;
   using Fields = None;

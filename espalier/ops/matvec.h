@@ -11,7 +11,7 @@ struct Matvec {
   static constexpr std::string_view kName = "matvec";
   static constexpr std::string_view kContract = "y = M v   M: [i, k]   v: [k]   ->   y: [i]";
   static constexpr Kind kKind = Kind::kProduct;
-  static constexpr std::array kInputs{Input{"M", Role::kEither}, Input{"v", Role::kStacked, true}};
+  static constexpr std::array kInputs{Input{"M", Role::kEither}, Input{"v", Role::kStacked, 0}};
   static constexpr Keep kKeep{.inputs = true};
   using Attrs = None;
   using Fields = None;

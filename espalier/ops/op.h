@@ -12,7 +12,7 @@
 /// and optionally
 ///   check(attrs, fields, in)              refuses fields, node by node
 ///   saved(attrs, in)                      how many floats a row forward leaves for backward
-///   kPerInstance, kRandom, table_row, view, side_by_side, weight      see OpInfo
+///   kPerInstance, kRandom, kGathers, table_row, view, side_by_side, weight, place_random      see OpInfo
 /// Without forward and backward, both are derived from plain: right, and slow.
 #pragma once
 
@@ -85,6 +85,12 @@ OpInfo make_op_info() {
   info.field_bytes = std::is_empty_v<Fields> ? 0 : static_cast<std::int32_t>(sizeof(Fields));
   if constexpr (requires { Op::kPerInstance; }) info.per_instance = Op::kPerInstance;
   if constexpr (requires { Op::kRandom; }) info.random = Op::kRandom;
+  if constexpr (requires { Op::kGathers; }) info.gathers = Op::kGathers;
+  if constexpr (requires { &Op::place_random; })
+    info.place_random = [](void* fields, std::uint64_t seed, std::uint64_t step, std::uint64_t instance_key,
+                           std::uint32_t number) {
+      Op::place_random(*static_cast<Fields*>(fields), seed, step, {instance_key, number});
+    };
   if constexpr (requires(Attrs a) { Op::leaf_dtype(a); })
     info.leaf_dtype = [](const void* attrs) { return Op::leaf_dtype(detail::typed<Attrs>(attrs)); };
   info.infer = [](const void* attrs, const InputShapes& in) { return Op::infer(detail::typed<Attrs>(attrs), in); };

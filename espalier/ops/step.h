@@ -7,6 +7,7 @@
 #include <span>
 
 #include "espalier/base/shape.h"
+#include "espalier/graph/parameter.h"
 #include "espalier/kernels/rows.h"
 #include "espalier/tensor/rows.h"
 
@@ -37,7 +38,11 @@ struct StepIn {
   const std::int64_t* offsets = nullptr;
   const std::byte* fields_data = nullptr;
   std::int64_t fields_stride = 0;
+  /// Beside `inputs`: the parameter that a shared input is, or null. Empty where nobody knows.
+  std::span<const Parameter* const> parameters;
+  WeightUse use;
 
+  const Parameter* parameter(std::size_t i) const { return parameters.empty() ? nullptr : parameters[i]; }
   ConstRows operator[](std::size_t i) const { return inputs[i]; }
   const Shape& shape(std::size_t i) const { return shapes[i]; }
   std::size_t size() const { return inputs.size(); }
@@ -51,6 +56,8 @@ struct StepIn {
 struct StepOut {
   Rows y;
   Rows saved;  // as many floats a row as the op's `saved` said
+  /// Of a cell: all of its results; y is the first.
+  std::span<const Rows> results;
 };
 
 struct Saved {
@@ -58,6 +65,11 @@ struct Saved {
   ConstRows y;  // likewise
   ConstRows saved;
   ConstRows dy;
+  /// Of a cell: all of its results, and their gradients, which it may add to.
+  std::span<const Rows> results;
+  std::span<const Rows> result_gradients;
+  /// Of a cell: gradients that backward leaves for those of its weights.
+  Rows deferred;
 };
 
 /// Where the gradient of one input is added. The first writer of a row stores instead, so that nothing need be zeroed

@@ -45,19 +45,20 @@ std::vector<std::int64_t> Placement::places() const {
 Layout Placement::place_values(std::span<const Piece> pieces, std::span<const Piece> saved) {
   start(pieces.size() + saved.size());
   for (const Piece& piece : pieces) add(piece.bytes, piece.value_group, piece.first, piece.last);
-  for (const Piece& piece : saved) add(piece.bytes, Piece::kNoGroup, piece.first, piece.last);
+  for (const Piece& piece : saved) add(piece.bytes, piece.value_group, piece.first, piece.last);
   Layout layout;
   layout.bytes = place(leases());
   layout.at = places();
   return layout;
 }
 
-void Placement::place_gradients(std::span<const Piece> pieces, Plan& plan) {
+void Placement::place_gradients(std::span<const Piece> pieces, std::span<const Piece> deferred, Plan& plan) {
   const std::int32_t steps = plan.steps();
-  start(pieces.size());
+  start(pieces.size() + deferred.size());
   // Backward goes through the steps from the last to the first.
-  for (const Piece& piece : pieces)
-    add(piece.bytes, piece.gradient_group, steps - piece.last_gradient, steps - piece.first_gradient);
+  for (const std::span<const Piece> list : {pieces, deferred})
+    for (const Piece& piece : list)
+      add(piece.bytes, piece.gradient_group, steps - piece.last_gradient, steps - piece.first_gradient);
   plan.gradients.bytes = place(leases());
   plan.gradients.at = places();
   plan.all_gradients.bytes = place_apart(leases());

@@ -40,10 +40,10 @@ struct Piece {
 /// Finds places for pieces; keeps its memory from one use to the next.
 class Placement {
  public:
-  /// Of the values of `pieces`, and behind them of `saved`, which are in no group.
+  /// Of the values of `pieces`, and behind them of `saved`.
   Layout place_values(std::span<const Piece> pieces, std::span<const Piece> saved);
-  /// Sets plan.gradients and plan.all_gradients.
-  void place_gradients(std::span<const Piece> pieces, Plan& plan);
+  /// Sets plan.gradients and plan.all_gradients; behind the pieces come those of `deferred`.
+  void place_gradients(std::span<const Piece> pieces, std::span<const Piece> deferred, Plan& plan);
 
  private:
   void start(std::size_t pieces);

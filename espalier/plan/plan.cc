@@ -9,6 +9,9 @@ namespace espalier::plan {
 namespace {
 
 constexpr std::int32_t kNone = -1;
+/// Pieces of one signature that lie one after the other: those of each operand's block, and what forward saves.
+constexpr std::int32_t kGroups = 32;
+constexpr std::int32_t kSavedGroup = kGroups - 1;
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
@@ -33,9 +36,11 @@ class Planner {
         piece_of_(work.piece_of),
         columns_(work.columns),
         saved_(work.saved),
+        deferred_(work.deferred),
         work_(work) {
     columns_.clear();
     saved_.clear();
+    deferred_.clear();
     plan_.step_begin = schedule.step_begin;
     plan_.bound = schedule.bound;
     plan_.bound_is_exact = schedule.bound_is_exact;
@@ -68,13 +73,23 @@ class Planner {
     for (std::int32_t t = 0; t < steps_; ++t) {
       const std::int32_t signature = problem_.signature[at(order[begin(t)])];
       step_[t] = {signature, blocks, 0, begin(t)};
-      for (std::uint32_t left = problem_.facts[at(signature)].blocks; left != 0; left &= left - 1) {
-        opened_[blocks++] = {std::countr_zero(left), 0, rows};
+      const Facts& f = problem_.facts[at(signature)];
+      if (f.result == 0) ++plan_.computing_steps;
+      for (std::uint32_t left = f.blocks; left != 0; left &= left - 1) {
+        const std::int32_t operand = std::countr_zero(left);
+        const BlockColumn column = problem_.column(signature, operand);
+        std::int32_t first = step_[t].first_block;
+        while (first < blocks && opened_[first].operand != column.first) ++first;
+        opened_[blocks++] = {operand, 0, rows, first, column.before, column.row_bytes};
         rows += end(t) - begin(t);
       }
       for (std::int32_t p = begin(t); p < end(t); ++p) step_of_[order[p]] = t;
     }
     step_[steps_].first_block = blocks;
+    std::vector<std::int32_t> signature_rows(problem_.facts.size(), 0);
+    for (std::int32_t t = 0; t < steps_; ++t) signature_rows[at(step_[t].signature)] += end(t) - begin(t);
+    plan_.signature_rows.resize(at(steps_));
+    for (std::int32_t t = 0; t < steps_; ++t) plan_.signature_rows[at(t)] = signature_rows[at(step_[t].signature)];
     is_homed_.assign(at(rows), 0);
     piece_of_.assign(at(blocks + steps_), kNone);
     pieces_ = work_.pieces.room(at(blocks + steps_));
@@ -226,18 +241,20 @@ class Planner {
     return piece_count_++;
   }
 
-  std::int64_t block_row_bytes(std::int32_t step, std::int32_t operand) const {
+  std::int64_t operand_bytes(std::int32_t step, std::int32_t operand) const {
     return problem_.operand_bytes[at(step_[step].signature)][at(operand)];
   }
 
   /// Blocks of one signature and operand lie one after the other over all steps, so that the gradient of the weights is
   /// one product; where values are freed, each has memory of its own.
-  void open_piece(std::int32_t step, std::int32_t block) {
-    const std::int32_t operand = opened_[block].operand;
+  std::int32_t open_piece(std::int32_t step, std::int32_t block) {
+    const Opened& first = opened_[opened_[block].first];
+    std::int32_t& piece = piece_of_[at(opened_[block].first)];
+    if (piece != kNone) return piece;
     const std::int32_t group =
-        problem_.lifetime == Lifetime::kFinish ? Piece::kNoGroup : step_[step].signature * 32 + operand;
-    piece_of_[at(block)] =
-        new_piece(block_row_bytes(step, operand) * (end(step) - begin(step)), group, Piece::kNoGroup);
+        problem_.lifetime == Lifetime::kFinish ? Piece::kNoGroup : step_[step].signature * kGroups + first.operand;
+    piece = new_piece(first.row_bytes * (end(step) - begin(step)), group, Piece::kNoGroup);
+    return piece;
   }
 
   /// The rows of a step's blocks are of earlier steps: which of them have their home there is known when it is reached.
@@ -249,6 +266,8 @@ class Planner {
         if (opened_[b].homed > 0) open_piece(t, b);
         homed += at(opened_[b].homed);
       }
+      for (std::int32_t b = step_[t].first_block; b < step_[t + 1].first_block; ++b)
+        piece_of_[at(b)] = piece_of_[at(opened_[b].first)];
       const Facts& f = facts_of_step(t);
       if (f.is_product && end(t) - begin(t) > 1) leave_even(t);
       const std::int32_t own = count_rows(t, blocks + t);
@@ -287,7 +306,9 @@ class Planner {
       const Facts& f = facts(v);
       const std::int32_t piece = piece_of_[at(home.slot())];
       plan_.piece[at(v)] = piece;
-      plan_.within[at(v)] = home.row() * f.row_bytes;
+      const bool is_own = home.slot() >= step_[steps_].first_block;
+      const Opened* const block = is_own ? nullptr : &opened_[home.slot()];
+      plan_.within[at(v)] = is_own ? home.row() * f.row_bytes : home.row() * block->row_bytes + block->before;
       extend(pieces_[piece], v, f);
     }
     for (const Column& column : columns_) {
@@ -301,7 +322,7 @@ class Planner {
 
   void extend(Piece& piece, std::int32_t v, const Facts& f) const {
     const bool is_output = problem_.is_output[at(v)] != 0;
-    const std::int32_t step = nodes_[v].step;
+    const std::int32_t step = nodes_[v].step - f.result;  // the step that computes it
     const std::int32_t last = std::max(step, last_use_[v]);
     const bool stays =
         is_output || problem_.lifetime == Lifetime::kAll ||
@@ -338,9 +359,9 @@ class Planner {
     for (std::int32_t t = 0; t < steps_; ++t) {
       plan_.block_begin[at(t)] = static_cast<std::int32_t>(plan_.blocks.size());
       for (std::int32_t b = step_[t].first_block; b < step_[t + 1].first_block; ++b) {
-        if (opened_[b].homed == 0) {
-          if (lie_evenly(t, opened_[b].operand)) continue;
-          open_piece(t, b);
+        if (piece_of_[at(b)] == kNone) {
+          if (facts_of_step(t).gathers || lie_evenly(t, opened_[b].operand)) continue;
+          piece_of_[at(b)] = open_piece(t, b);
         }
         fill_block(t, b);
       }
@@ -349,15 +370,15 @@ class Planner {
   }
 
   void fill_block(std::int32_t step, std::int32_t block) {
-    const auto [operand, homed, is_homed] = opened_[block];
+    const auto [operand, homed, is_homed, first, before, row_bytes] = opened_[block];
     const std::int32_t rows = end(step) - begin(step);
     const std::size_t copied = plan_.copies.size();
     if (homed < rows)
       for (std::int32_t r = 0; r < rows; ++r)
         if (is_homed_[at(is_homed + r)] == 0) plan_.copies.push_back(r);
-    plan_.blocks.push_back({operand, piece_of_[at(block)], static_cast<std::int32_t>(copied),
+    plan_.blocks.push_back({operand, piece_of_[at(block)], before, row_bytes, static_cast<std::int32_t>(copied),
                             static_cast<std::int32_t>(plan_.copies.size())});
-    if (homed < rows) plan_.copied_bytes += block_row_bytes(step, operand) * (rows - homed);
+    if (homed < rows) plan_.copied_bytes += operand_bytes(step, operand) * (rows - homed);
     const bool stays = problem_.lifetime == Lifetime::kAll ||
                        (problem_.lifetime == Lifetime::kTraining && has(facts_of_step(step).keeps_inputs, at(operand)));
     Piece& piece = pieces_[piece_of_[at(block)]];
@@ -365,24 +386,49 @@ class Planner {
     piece.extend_gradient(step, step);
   }
 
-  void place_all() {
-    const auto saves = [](const Facts& f) { return f.saved_bytes > 0; };
-    const bool any_saves = std::any_of(problem_.facts.begin(), problem_.facts.end(), saves);
-    for (std::int32_t t = 0; t < steps_ && any_saves; ++t) {
-      if (!saves(facts_of_step(t))) continue;
-      saved_.push_back({.bytes = facts_of_step(t).saved_bytes * (end(t) - begin(t))});
-      saved_.back().extend(t, problem_.lifetime == Lifetime::kFinish ? t : steps_);
+  /// What forward leaves for backward, and backward for the gradients of weights, of all steps of a signature one after
+  /// the other.
+  void open_saved() {
+    const auto leaves = [](const Facts& f) { return f.saved_bytes > 0 || f.deferred_bytes > 0; };
+    if (std::none_of(problem_.facts.begin(), problem_.facts.end(), leaves)) return;
+    const bool is_last_run = problem_.lifetime == Lifetime::kFinish;
+    for (std::int32_t t = 0; t < steps_; ++t) {
+      const Facts& f = facts_of_step(t);
+      const std::int32_t rows = end(t) - begin(t);
+      if (f.saved_bytes > 0 && !(is_last_run && f.saves_for_backward_only)) {
+        saved_.push_back({.bytes = f.saved_bytes * rows});
+        if (!is_last_run) saved_.back().value_group = step_[t].signature * kGroups + kSavedGroup;
+        saved_.back().extend(t, is_last_run ? t : steps_);
+      }
+      if (f.deferred_bytes > 0 && !is_last_run) {
+        deferred_.push_back({.bytes = f.deferred_bytes * rows});
+        deferred_.back().gradient_group = static_cast<std::int32_t>(problem_.facts.size()) + step_[t].signature;
+        deferred_.back().extend_gradient(kNone, t);
+      }
     }
+  }
+
+  /// By step, where the places of `pieces` are; theirs are taken from the end of the layout.
+  std::vector<std::int64_t> by_step(std::vector<std::int64_t>& at_all, std::size_t before,
+                                    std::span<const Piece> pieces, std::int32_t Piece::*step) const {
+    std::vector<std::int64_t> result(at(steps_), -1);
+    for (std::size_t i = 0; i < pieces.size(); ++i) result[at(pieces[i].*step)] = at_all[before + i];
+    at_all.resize(before);
+    return result;
+  }
+
+  void place_all() {
+    open_saved();
     const std::span<const Piece> pieces(pieces_, at(piece_count_));
     plan_.values = work_.placement.place_values(pieces, saved_);
-    plan_.saved_at.assign(at(steps_), 0);
-    for (std::size_t i = 0; i < saved_.size(); ++i)
-      plan_.saved_at[at(saved_[i].first)] = plan_.values.at[pieces.size() + i];
-    plan_.values.at.resize(pieces.size());
+    plan_.saved_at = by_step(plan_.values.at, pieces.size(), saved_, &Piece::first);
     plan_.lasts.resize(at(size_));
     for (std::size_t v = 0; v < plan_.lasts.size(); ++v)
       plan_.lasts[v] = pieces_[plan_.piece[v]].last == steps_ ? 1 : 0;
-    if (problem_.lifetime != Lifetime::kFinish) work_.placement.place_gradients(pieces, plan_);
+    if (problem_.lifetime == Lifetime::kFinish) return;
+    work_.placement.place_gradients(pieces, deferred_, plan_);
+    for (Layout* layout : {&plan_.gradients, &plan_.all_gradients})
+      layout->deferred_at = by_step(layout->at, pieces.size(), deferred_, &Piece::last_gradient);
   }
 
   const Problem& problem_;
@@ -402,6 +448,7 @@ class Planner {
   std::vector<std::int32_t>& piece_of_;  // by slot
   std::vector<Column>& columns_;
   std::vector<Piece>& saved_;
+  std::vector<Piece>& deferred_;
   Workspace& work_;
   Piece* pieces_ = nullptr;
   std::int32_t piece_count_ = 0;

@@ -19,10 +19,12 @@
 
 namespace espalier::plan {
 
-/// One operand of a step whose rows lie side by side.
+/// One operand of a step whose rows lie side by side. Operands that share a block are beside each other in its rows.
 struct Block {
   std::int32_t operand = 0;
   std::int32_t piece = 0;
+  std::int64_t before = 0;     // bytes of a row before this operand
+  std::int64_t row_bytes = 0;  // from row to row
   /// Rows that are copied there, as numbers within the step: copies[copy_begin] to copies[copy_end - 1].
   std::int32_t copy_begin = 0;
   std::int32_t copy_end = 0;
@@ -30,7 +32,8 @@ struct Block {
 
 /// Where pieces lie, for values or for gradients.
 struct Layout {
-  std::vector<std::int64_t> at;  // of each piece, in bytes
+  std::vector<std::int64_t> at;           // of each piece, in bytes
+  std::vector<std::int64_t> deferred_at;  // by step, of gradients: what backward leaves for those of weights
   std::int64_t bytes = 0;
 };
 
@@ -49,7 +52,8 @@ struct Plan {
   std::vector<std::uint8_t> lasts;   // its value is still there when the run is over
 
   // By step.
-  std::vector<std::int64_t> saved_at;  // what forward leaves for backward, in bytes
+  std::vector<std::int64_t> saved_at;  // what forward leaves for backward, in bytes; -1 where nothing is left
+  std::vector<std::int32_t> signature_rows;  // of all steps of its signature
   std::vector<std::int32_t> block_begin;
   std::vector<Block> blocks;
   std::vector<std::int32_t> copies;
@@ -61,6 +65,8 @@ struct Plan {
   /// Gradients where all of them stay.
   Layout all_gradients;
   std::int64_t copied_bytes = 0;
+
+  std::int32_t computing_steps = 0;  // those that do something
 
   std::int32_t steps() const { return static_cast<std::int32_t>(step_begin.size()) - 1; }
   std::span<const Block> blocks_of(std::int32_t step) const {

@@ -22,7 +22,22 @@ struct Facts {
   bool side_by_side = false;  // the result is the operands, one after the other
   bool is_product = false;    // its rows should be evenly spaced
   bool defers = false;        // the gradients of shared operands are taken of all its rows together, at the end
+  bool gathers = false;       // its kernel takes the rows of its blocks from wherever they lie
+  /// Of a cell: what backward leaves for the gradients of its weights, a row.
+  std::int64_t deferred_bytes = 0;
+  /// Of a cell's results but the first: which. The node is computed by that of the first, which comes just before; in a
+  /// schedule its step follows that one's, and does nothing.
+  std::int32_t result = 0;
+  bool saves_for_backward_only = false;  // where values do not outlive the run, nothing is left
   bool operator==(const Facts&) const = default;
+};
+
+/// Where in its block an operand lies: operands of one signature may share one, side by side.
+struct BlockColumn {
+  std::int32_t first = 0;      // the operand that the block begins with
+  std::int64_t before = 0;     // bytes of a row before this operand
+  std::int64_t row_bytes = 0;  // of the block
+  bool operator==(const BlockColumn&) const = default;
 };
 
 /// How long values must last.
@@ -41,6 +56,8 @@ struct Problem {
   std::vector<Facts> facts;  // by signature
   /// By signature: the bytes of each operand's row, where they are needed: of ops with blocks or side by side.
   std::vector<std::vector<std::int64_t>> operand_bytes;
+  /// By signature, then by operand; empty where every operand has a block of its own.
+  std::vector<std::vector<BlockColumn>> columns;
   std::vector<std::int32_t> signature;
   std::vector<std::int32_t> input_begin{0};
   std::vector<std::int32_t> inputs;
@@ -48,11 +65,18 @@ struct Problem {
   std::vector<std::uint8_t> is_output;  // by node: its value outlives the run
 
   std::int32_t size() const { return static_cast<std::int32_t>(signature.size()); }
+  BlockColumn column(std::int32_t of_signature, std::int32_t operand) const {
+    const auto s = static_cast<std::size_t>(of_signature);
+    const auto i = static_cast<std::size_t>(operand);
+    if (s < columns.size() && !columns[s].empty()) return columns[s][i];
+    return {operand, 0, operand_bytes[s][i]};
+  }
   bool operator==(const Problem&) const = default;
 
   void clear() {
     facts.clear();
     operand_bytes.clear();
+    columns.clear();
     signature.clear();
     input_begin.assign(1, 0);
     inputs.clear();

@@ -62,11 +62,14 @@ struct Step {
   std::int32_t next;    // position of the next row
 };
 
-/// A block as opened first.
+/// An operand's columns of a block, as opened first.
 struct Opened {
   std::int32_t operand;
   std::int32_t homed;  // rows that are written there at once
   std::int32_t begin;  // of a byte for each of its rows
+  std::int32_t first;  // the slot of the operand that the block begins with
+  std::int64_t before;
+  std::int64_t row_bytes;
 };
 
 struct Column {
@@ -89,6 +92,7 @@ struct Workspace {
   std::vector<Column> columns;
   batch::Buffer<Piece> pieces;
   std::vector<Piece> saved;
+  std::vector<Piece> deferred;
   Placement placement;
 };
 

@@ -95,7 +95,12 @@ class Step {
   bool shared(std::size_t input) const { return input < shared_.size() && shared_[input]; }
   bool ragged() const { return info_.is_ragged(); }
 
-  void forward() { info_.forward(nodes_.front().attrs(), step_in(), StepOut{y_->rows(), saved_->rows()}); }
+  void forward() {
+    StepOut out;
+    out.y = y_->rows();
+    out.saved = saved_->rows();
+    info_.forward(nodes_.front().attrs(), step_in(), out);
+  }
   std::vector<float> y(std::size_t r) {
     const std::span<float> row = y_->row(r);
     return {row.begin(), row.end()};
@@ -113,7 +118,12 @@ class Step {
     RowMemory dy_memory(layout_, nodes_.size(), nodes_.front().elements(), kNan, random_);
     for (std::size_t r = 0; r < nodes_.size(); ++r) dy_memory.set(r, dy[r]);
     Grads grads(into);
-    info_.backward(nodes_.front().attrs(), Saved{step_in(), y_->rows(), saved_->rows(), dy_memory.rows()}, grads);
+    Saved saved;
+    saved.in = step_in();
+    saved.y = y_->rows();
+    saved.saved = saved_->rows();
+    saved.dy = dy_memory.rows();
+    info_.backward(nodes_.front().attrs(), saved, grads);
   }
 
   /// Memory for the gradient of one input, laid out as the input is.

@@ -37,16 +37,18 @@ struct StepOf {
     const Shape out = shape_of_result();
     std::vector<ConstRows> in;
     for (std::size_t k = 0; k < inputs.size(); ++k) in.push_back(dense(inputs[k], shapes[k].elements()));
-    const StepIn step{rows(),
-                      in,
-                      shapes,
-                      &out,
-                      nullptr,
-                      reinterpret_cast<const std::byte*>(fields.data()),
-                      fields.empty() ? 0 : static_cast<std::int64_t>(sizeof(typename Op::Fields))};
+    StepIn step;
+    step.rows = rows();
+    step.inputs = in;
+    step.shapes = shapes;
+    step.out = &out;
+    step.fields_data = reinterpret_cast<const std::byte*>(fields.data());
+    step.fields_stride = fields.empty() ? 0 : static_cast<std::int64_t>(sizeof(typename Op::Fields));
     Result result;
     result.y.resize(static_cast<std::size_t>(rows() * out.elements()));
-    Op::forward(attrs, step, {{result.y.data(), rows(), out.elements(), out.elements()}, {}});
+    StepOut to;
+    to.y = {result.y.data(), rows(), out.elements(), out.elements()};
+    Op::forward(attrs, step, to);
     if (dy.empty()) return result;
     std::vector<GradRows> into;
     for (std::size_t k = 0; k < inputs.size(); ++k) {
@@ -55,7 +57,11 @@ struct StepOf {
       into.emplace_back(Rows{result.dx[k].data(), rows(), width, width}, true);
     }
     Grads grads(into);
-    Op::backward(attrs, {step, dense(result.y, out.elements()), {}, dense(dy, out.elements())}, grads);
+    Saved saved;
+    saved.in = step;
+    saved.y = dense(result.y, out.elements());
+    saved.dy = dense(dy, out.elements());
+    Op::backward(attrs, saved, grads);
     return result;
   }
 

@@ -1,0 +1,154 @@
+/// cell(): a function of Exprs that is recorded as one node a use, however many ops it is made of.
+///
+///   const auto merge = esp::cell("merge", [&](Expr left, Expr right) {
+///     return tanh(affine(concat({left, right}, 0), W, b));
+///   });
+///   Expr parent = merge(left, right);
+///
+/// The function is traced once for each combination of shapes, compiled, and not called again: what it captures must not
+/// change. It may return one Expr, or a std::array, std::pair or std::tuple of several. It may use parameters, other
+/// cells, and all ops but those with a number of their own at every node (lookup, pick, losses with a label); it may not
+/// make leaves, read values, or use Exprs that it was not given: refused by name.
+///
+/// Numbers are those of the plain function, also with dropout inside. Where a function cannot be compiled (it computes
+/// something from parameters alone, or has more than 31 inputs and parameters), its ops are recorded one by one; so they
+/// are in float64, by the reference twin, and with GraphOptions::expand_cells.
+///
+/// Thread safety: a cell may be used by any number of threads, each with graphs of its own.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "espalier/base/export.h"
+#include "espalier/graph/expr.h"
+#include "espalier/graph/graph.h"
+
+namespace espalier {
+
+struct CellOptions {
+  /// Inputs, by their numbers, that do not come from the recursion. What depends on them alone is a node of its own,
+  /// which can run for all uses at once.
+  std::vector<std::size_t> outer;
+  /// For messages; those that are missing are called x0, x1, ...
+  std::vector<std::string> inputs;
+};
+
+namespace cells {
+
+/// A borrowed callable: gives the results of a function for these inputs.
+struct FunctionRef {
+  const void* object;
+  void (*call)(const void* object, std::span<const Expr> inputs, std::vector<Expr>& results);
+};
+
+/// What a cell is, whatever the type of its function.
+class ESPALIER_EXPORT Core {
+ public:
+  Core(std::string name, CellOptions options);
+  ~Core();
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  /// Refuses (UsageError) an outer input beyond the last.
+  void require_inputs(std::size_t inputs) const;
+  /// Records a use; `results` are overwritten.
+  void record(std::span<const Operand> inputs, const FunctionRef& function, std::vector<Expr>& results) const;
+
+ private:
+  class Uses;
+  std::unique_ptr<Uses> uses_;
+};
+
+/// How the results of a function are taken apart and put together.
+template <class T>
+struct Results;
+template <>
+struct Results<Expr> {
+  static void take(const Expr& from, std::vector<Expr>& to) { to.push_back(from); }
+  static Expr give(const std::vector<Expr>& from) { return from[0]; }
+};
+template <std::size_t n>
+struct Results<std::array<Expr, n>> {
+  static void take(const std::array<Expr, n>& from, std::vector<Expr>& to) { to.assign(from.begin(), from.end()); }
+  static std::array<Expr, n> give(const std::vector<Expr>& from) {
+    std::array<Expr, n> result;
+    for (std::size_t i = 0; i < n; ++i) result[i] = from[i];
+    return result;
+  }
+};
+template <class Tuple, std::size_t... i>
+Tuple tuple_of(const std::vector<Expr>& from, std::index_sequence<i...>) {
+  return {from[i]...};
+}
+template <class... Exprs>
+struct Results<std::tuple<Exprs...>> {
+  static void take(const std::tuple<Exprs...>& from, std::vector<Expr>& to) {
+    std::apply([&](const auto&... each) { (to.push_back(each), ...); }, from);
+  }
+  static std::tuple<Exprs...> give(const std::vector<Expr>& from) {
+    return tuple_of<std::tuple<Exprs...>>(from, std::index_sequence_for<Exprs...>());
+  }
+};
+template <>
+struct Results<std::pair<Expr, Expr>> {
+  static void take(const std::pair<Expr, Expr>& from, std::vector<Expr>& to) { to = {from.first, from.second}; }
+  static std::pair<Expr, Expr> give(const std::vector<Expr>& from) { return {from[0], from[1]}; }
+};
+
+/// The type of a function's result and the number of its inputs, from its call operator.
+template <class F>
+struct Callable : Callable<decltype(&F::operator())> {};
+template <class R, class C, class... Inputs>
+struct Callable<R (C::*)(Inputs...) const> {
+  using Result = R;
+  using Numbers = std::index_sequence_for<Inputs...>;
+};
+
+template <std::size_t>
+using OperandFor = Operand;
+
+template <class F, class Numbers = typename Callable<F>::Numbers>
+class Cell;
+template <class F, std::size_t... i>
+class Cell<F, std::index_sequence<i...>> {
+ public:
+  using Result = typename Callable<F>::Result;
+
+  Cell(std::string name, F function, CellOptions options)
+      : function_(std::move(function)), core_(std::make_shared<Core>(std::move(name), std::move(options))) {
+    core_->require_inputs(sizeof...(i));
+  }
+
+  /// Records a use of the cell, at the caller's line.
+  Result operator()(OperandFor<i>... inputs) const {
+    const std::array<Operand, sizeof...(i)> list{inputs...};
+    std::vector<Expr> results;
+    core_->record(list, {this, &call}, results);
+    return Results<Result>::give(results);
+  }
+
+ private:
+  static void call(const void* object, std::span<const Expr> inputs, std::vector<Expr>& results) {
+    Results<Result>::take(static_cast<const Cell*>(object)->function_(inputs[i]...), results);
+  }
+
+  F function_;
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace cells
+
+/// The cell of a function; see above. Copies share what was compiled.
+template <class F>
+cells::Cell<F> cell(std::string name, F function, CellOptions options = {}) {
+  return {std::move(name), std::move(function), std::move(options)};
+}
+
+}  // namespace espalier

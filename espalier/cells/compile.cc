@@ -1,0 +1,579 @@
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <map>
+
+#include "espalier/base/error.h"
+#include "espalier/cells/program.h"
+#include "espalier/ops/step.h"
+
+namespace espalier::cells {
+namespace {
+
+/// Inputs and parameters together: masks of an op's inputs have 32 bits, and the last stands for what forward saves.
+constexpr std::size_t kMostInputs = 31;
+/// Floats of a tile: with values and gradients it stays in a first cache of 32 KB or more.
+constexpr std::int64_t kTileFloats = 4096;
+/// Operations on elements are this many multiply-adds of a product.
+constexpr std::int64_t kElementWork = 16;
+
+std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
+std::size_t at(NodeId node) { return static_cast<std::size_t>(index_of(node)); }
+
+/// Op ids of programs; those of the registry are far below.
+OpId next_op_id() {
+  static std::atomic<std::int32_t> next{1 << 24};
+  return OpId{next.fetch_add(1, std::memory_order_relaxed)};
+}
+
+const Program& program_of(const void* attrs) {
+  const Program* program = nullptr;
+  std::memcpy(&program, attrs, sizeof(program));
+  return *program;
+}
+
+/// Columns of a base, as intervals.
+class Written {
+ public:
+  void add(std::int64_t begin, std::int64_t end) { list_.emplace_back(begin, end); }
+  /// The parts of [begin, end) that are in no interval.
+  std::vector<std::pair<std::int64_t, std::int64_t>> gaps(std::int64_t begin, std::int64_t end) const {
+    std::vector<std::pair<std::int64_t, std::int64_t>> sorted = list_;
+    std::sort(sorted.begin(), sorted.end());
+    std::vector<std::pair<std::int64_t, std::int64_t>> result;
+    for (const auto& [from, to] : sorted) {
+      if (to <= begin || from >= end) continue;
+      if (from > begin) result.emplace_back(begin, from);
+      begin = std::max(begin, to);
+    }
+    if (begin < end) result.emplace_back(begin, end);
+    return result;
+  }
+
+ private:
+  std::vector<std::pair<std::int64_t, std::int64_t>> list_;
+};
+
+}  // namespace
+
+class Compiler {
+ public:
+  Compiler(const std::string& name, const Graph& trace, std::span<const NodeId> inputs,
+           std::span<const std::string> names, std::span<const NodeId> results)
+      : trace_(trace), inputs_(inputs), results_(results), program_(new Program()) {
+    program_->name_ = name;
+    program_->input_names_.assign(names.begin(), names.end());
+    value_of_.assign(static_cast<std::size_t>(trace.size()), kNone);
+    uses_.assign(static_cast<std::size_t>(trace.size()), 0);
+  }
+
+  std::shared_ptr<Program> compile() {
+    find_needed();
+    if (!open_inputs()) return nullptr;
+    for (std::int32_t i = 0; i < trace_.size(); ++i)
+      if (needed_[static_cast<std::size_t>(i)] && value_of_[static_cast<std::size_t>(i)] == kNone)
+        if (!lower(NodeId{i})) return nullptr;
+    add_result_copies();
+    make_groups();
+    plan_backward();
+    keep_for_backward();
+    place_temps();
+    make_infos();
+    return std::move(program_);
+  }
+
+ private:
+  static constexpr std::int32_t kNone = -1;
+
+  Value& value(std::int32_t id) { return program_->values_[at(id)]; }
+  Base& base_of(std::int32_t id) { return program_->bases_[at(value(id).base)]; }
+  std::vector<Instruction>& code() { return program_->instructions_; }
+
+  // --- what is needed ------------------------------------------------------------------------------------------------
+
+  void find_needed() {
+    needed_.assign(static_cast<std::size_t>(trace_.size()), false);
+    std::vector<bool> is_input(needed_.size(), false);
+    for (NodeId input : inputs_) is_input[at(input)] = true;
+    for (NodeId result : results_) {
+      needed_[at(result)] = true;
+      ++uses_[at(result)];
+    }
+    for (std::int32_t i = trace_.size() - 1; i >= 0; --i) {
+      const NodeId node{i};
+      if (!needed_[at(node)] || is_input[at(node)]) continue;
+      for (NodeId input : trace_.inputs(node)) {
+        needed_[at(input)] = true;
+        ++uses_[at(input)];
+        users_[input].push_back(node);
+      }
+    }
+  }
+
+  std::int32_t add_value(const Value& made) {
+    program_->values_.push_back(made);
+    return static_cast<std::int32_t>(program_->values_.size()) - 1;
+  }
+  std::int32_t add_base(Place place, std::int32_t number, const Shape& shape) {
+    program_->bases_.push_back({.place = place, .number = number, .width = shape.elements()});
+    return add_value({.base = static_cast<std::int32_t>(program_->bases_.size()) - 1,
+                      .shared = kNone,
+                      .offset = 0,
+                      .width = shape.elements(),
+                      .shape = shape});
+  }
+  std::int32_t add_shared(NodeId node, Role role, const std::string& name) {
+    program_->inputs_.push_back({{}, role, -1});
+    if (program_->input_names_.size() < program_->inputs_.size()) program_->input_names_.push_back(name);
+    const Shape& shape = trace_.type(node).shape;
+    return add_value({.base = kNone,
+                      .shared = static_cast<std::int32_t>(program_->inputs_.size()) - 1,
+                      .offset = 0,
+                      .width = shape.elements(),
+                      .shape = shape});
+  }
+
+  bool open_inputs() {
+    for (NodeId input : inputs_) {
+      if (trace_.shared(input)) {
+        value_of_[at(input)] = add_shared(input, Role::kShared, {});
+        continue;
+      }
+      program_->inputs_.push_back({{}, Role::kStacked, -1});
+      value_of_[at(input)] =
+          add_base(Place::kInput, static_cast<std::int32_t>(program_->inputs_.size()) - 1, trace_.type(input).shape);
+    }
+    for (std::int32_t i = 0; i < trace_.size(); ++i) {
+      const NodeId node{i};
+      const Parameter* parameter = trace_.parameter_of(node);
+      if (!needed_[at(node)] || parameter == nullptr || value_of_[at(node)] != kNone) continue;
+      value_of_[at(node)] = add_shared(node, Role::kShared, parameter->name());
+      program_->parameters_.push_back(parameter);
+    }
+    return program_->inputs_.size() <= kMostInputs;
+  }
+
+  // --- instructions --------------------------------------------------------------------------------------------------
+
+  bool is_result(NodeId node) const { return std::find(results_.begin(), results_.end(), node) != results_.end(); }
+  std::int32_t result_number(NodeId node) const {
+    return static_cast<std::int32_t>(std::find(results_.begin(), results_.end(), node) - results_.begin());
+  }
+  /// Where the result of a node is written: a temp, or a result of the cell.
+  std::int32_t open_output(NodeId node) {
+    const Shape& shape = trace_.type(node).shape;
+    return is_result(node) ? add_base(Place::kResult, result_number(node), shape) : add_base(Place::kTemp, 0, shape);
+  }
+  bool is_weight_product(NodeId node) const {
+    const std::string_view name = trace_.signature(node).info->name;
+    if (name != "linear" && name != "affine") return false;
+    const std::span<const NodeId> inputs = trace_.inputs(node);
+    for (std::size_t i = 1; i < inputs.size(); ++i)
+      if (!trace_.shared(inputs[i])) return false;
+    return !trace_.shared(inputs[0]);
+  }
+
+  bool lower(NodeId node) {
+    const Signature& signature = trace_.signature(node);
+    if (signature.info->kind == Kind::kLeaf || trace_.shared(node)) return false;
+    std::int32_t& result = value_of_[at(node)];
+    const std::span<const NodeId> inputs = trace_.inputs(node);
+    if (signature.view >= 0) {
+      Value view = value(value_of_[at(inputs[0])]);
+      view.offset += signature.view;
+      view.shape = trace_.type(node).shape;
+      view.width = view.shape.elements();
+      result = add_value(view);
+    } else if (is_weight_product(node)) {
+      result = add_product(node);
+    } else if (signature.side_by_side && !is_result(node) && feeds_products_only(node)) {
+      parts_[node].assign(inputs.begin(), inputs.end());
+      result = kPartsOnly;
+    } else if (signature.info->name == "sum") {
+      result = add_sum(node);
+    } else if (signature.info->name == "add" && fold_addition(node)) {
+      return true;
+    } else {
+      std::vector<std::int32_t> operands;
+      for (NodeId input : inputs) operands.push_back(value_of_[at(input)]);
+      result = open_output(node);
+      add_op(node, std::move(operands), result);
+    }
+    return true;
+  }
+
+  /// A concatenation that is only ever multiplied needs no memory of its own: its parts are multiplied side by side.
+  bool feeds_products_only(NodeId node) {
+    for (NodeId input : trace_.inputs(node))
+      if (trace_.shared(input)) return false;
+    const std::vector<NodeId>& users = users_[node];
+    return std::all_of(users.begin(), users.end(), [&](NodeId user) {
+      return is_weight_product(user) && trace_.inputs(user)[0] == node && trace_.inputs(user)[1] != node;
+    });
+  }
+
+  Instruction& add_op(NodeId node, std::vector<std::int32_t> operands, std::int32_t out) {
+    const Signature& signature = trace_.signature(node);
+    Instruction made;
+    made.info = signature.info;
+    made.attrs.resize(static_cast<std::size_t>(signature.info->attr_words));
+    if (!made.attrs.empty())
+      std::memcpy(made.attrs.data(), trace_.attrs(node), made.attrs.size() * sizeof(std::uint32_t));
+    if (signature.info->random) {
+      made.random = random_bytes_;
+      program_->random_.push_back({signature.info, random_bytes_});
+      random_bytes_ += (signature.info->field_bytes + 7) / 8 * 8;
+    } else if (signature.info->field_bytes > 0) {
+      const auto* fields = static_cast<const std::byte*>(trace_.fields(node));
+      made.fields.assign(fields, fields + signature.info->field_bytes);
+    }
+    made.in = std::move(operands);
+    made.out = out;
+    made.saved_floats = signature.saved;
+    for (std::int32_t operand : made.in) made.any_shared |= value(operand).base == kNone;
+    code().push_back(std::move(made));
+    return code().back();
+  }
+
+  std::int32_t add_product(NodeId node) {
+    const std::span<const NodeId> inputs = trace_.inputs(node);
+    std::vector<std::int32_t> operands;
+    if (const auto parts = parts_.find(inputs[0]); parts != parts_.end())
+      for (NodeId part : parts->second) operands.push_back(value_of_[at(part)]);
+    else
+      operands.push_back(value_of_[at(inputs[0])]);
+    const auto parts = static_cast<std::int32_t>(operands.size());
+    for (NodeId input : inputs.subspan(1)) operands.push_back(value_of_[at(input)]);
+    const std::int32_t out = open_output(node);
+    add_op(node, std::move(operands), out).parts = parts;
+    product_of_[node] = {code().size() - 1, code().size() - 1};
+    return out;
+  }
+
+  /// x W + h U: the second product is added to the first.
+  bool fold_addition(NodeId node) {
+    const std::span<const NodeId> inputs = trace_.inputs(node);
+    const auto a = product_of_.find(inputs[0]);
+    const auto b = product_of_.find(inputs[1]);
+    if (a == product_of_.end() || b == product_of_.end() || a == b) return false;
+    if (uses_[at(inputs[0])] != 1 || uses_[at(inputs[1])] != 1) return false;
+    const bool in_order = a->second.last < b->second.first;
+    const Products earlier = in_order ? a->second : b->second;
+    const Products later = in_order ? b->second : a->second;
+    if (later.first != later.last || earlier.last >= later.first) return false;
+    const std::int32_t out = code()[earlier.first].out;
+    code()[later.first].out = out;
+    code()[later.first].accumulates = true;
+    if (is_result(node)) {
+      base_of(out).place = Place::kResult;
+      base_of(out).number = result_number(node);
+    }
+    value_of_[at(node)] = out;
+    product_of_[node] = {earlier.first, later.last};
+    return true;
+  }
+
+  /// A sum of n values is n - 1 additions, which are maps.
+  std::int32_t add_sum(NodeId node) {
+    static const OpInfo& add = op_info(find_op("add"));
+    const std::span<const NodeId> inputs = trace_.inputs(node);
+    std::int32_t sum = value_of_[at(inputs[0])];
+    if (inputs.size() == 1) return sum;
+    for (std::size_t i = 1; i < inputs.size(); ++i) {
+      const bool is_last = i + 1 == inputs.size();
+      const std::int32_t out = is_last ? open_output(node) : add_base(Place::kTemp, 0, trace_.type(node).shape);
+      Instruction made;
+      made.info = &add;
+      made.in = {sum, value_of_[at(inputs[i])]};
+      made.out = out;
+      for (std::int32_t operand : made.in) made.any_shared |= value(operand).base == kNone;
+      code().push_back(std::move(made));
+      sum = out;
+    }
+    return sum;
+  }
+
+  /// Results that are no memory of their own: inputs, views, and what is a result twice.
+  void add_result_copies() {
+    static const OpInfo& concat = op_info(find_op("concat"));
+    for (std::size_t k = 0; k < results_.size(); ++k) {
+      const std::int32_t from = value_of_[at(results_[k])];
+      const auto number = static_cast<std::int32_t>(k);
+      program_->result_shapes_.push_back(trace_.type(results_[k]).shape);
+      const Base& base = base_of(from);
+      if (base.place == Place::kResult && base.number == number && value(from).width == base.width) continue;
+      const Shape flat{value(from).width};
+      Value line = value(from);
+      line.shape = flat;
+      Instruction made;
+      made.info = &concat;
+      made.attrs.assign(static_cast<std::size_t>(concat.attr_words), 0);
+      made.in = {add_value(line)};
+      made.out = add_base(Place::kResult, number, flat);
+      code().push_back(std::move(made));
+    }
+  }
+
+  // --- groups --------------------------------------------------------------------------------------------------------
+
+  void make_groups() {
+    group_of_.resize(code().size());
+    for (std::size_t i = 0; i < code().size(); ++i) {
+      const auto number = static_cast<std::int32_t>(i);
+      std::vector<Group>& groups = program_->groups_;
+      const bool joins = !groups.empty() && !code()[i].is_product() && !code()[at(groups.back().first)].is_product();
+      if (joins)
+        groups.back().last = number + 1;
+      else
+        groups.push_back({number, number + 1, 1});
+      group_of_[i] = static_cast<std::int32_t>(groups.size()) - 1;
+    }
+    for (Group& group : program_->groups_) {
+      std::int64_t floats = 1;
+      for (std::int32_t i = group.first; i < group.last; ++i) floats += value(code()[at(i)].out).width;
+      group.tile_rows = std::max<std::int64_t>(1, kTileFloats / floats);
+      if (!code()[at(group.first)].is_product())
+        program_->tile_rows_ = std::max(program_->tile_rows_, group.tile_rows);
+    }
+    for (const Instruction& instruction : code()) {
+      std::int64_t work = value(instruction.out).width * kElementWork;
+      if (instruction.is_product()) work = value(instruction.in[at(instruction.parts)]).width;
+      program_->work_ += work;
+    }
+  }
+
+  // --- backward ------------------------------------------------------------------------------------------------------
+
+  void plan_backward() {
+    std::vector<Written> written(program_->bases_.size());
+    std::vector<std::vector<std::pair<std::size_t, std::size_t>>> input_writers(program_->inputs_.size());
+    for (std::size_t b = 0; b < written.size(); ++b)
+      if (program_->bases_[b].place == Place::kResult) written[b].add(0, program_->bases_[b].width);
+    for (std::size_t i = code().size(); i-- > 0;) {
+      Instruction& instruction = code()[i];
+      const auto zero_gaps = [&](const Value& of) {
+        bool any = false;
+        for (const auto& [begin, end] : written[at(of.base)].gaps(of.offset, of.offset + of.width)) {
+          instruction.zeros.push_back({of.base, begin, end - begin});
+          any = true;
+        }
+        written[at(of.base)].add(of.offset, of.offset + of.width);
+        return any;
+      };
+      zero_gaps(value(instruction.out));
+      const std::size_t operands =
+          instruction.is_product() ? static_cast<std::size_t>(instruction.parts) : instruction.in.size();
+      instruction.writes.assign(instruction.in.size(), Write::kNone);
+      for (std::size_t k = 0; k < operands; ++k) {
+        const Value& operand = value(instruction.in[k]);
+        if (operand.base == kNone) continue;
+        const Base& base = program_->bases_[at(operand.base)];
+        if (base.place == Place::kInput) {
+          instruction.writes[k] = Write::kAdd;
+          input_writers[at(base.number)].emplace_back(i, k);
+          continue;
+        }
+        const auto gaps = written[at(operand.base)].gaps(operand.offset, operand.offset + operand.width);
+        std::int64_t open = 0;
+        for (const auto& [begin, end] : gaps) open += end - begin;
+        if (open == operand.width && operand.width > 0) {
+          instruction.writes[k] = Write::kStore;
+          written[at(operand.base)].add(operand.offset, operand.offset + operand.width);
+        } else {
+          zero_gaps(operand);
+          instruction.writes[k] = Write::kAdd;
+        }
+      }
+    }
+    for (std::size_t number = 0; number < input_writers.size(); ++number) {
+      if (program_->inputs_[number].role != Role::kStacked) continue;
+      const auto& writers = input_writers[number];
+      if (writers.size() == 1) {
+        const auto [i, k] = writers[0];
+        const Value& operand = value(code()[i].in[k]);
+        if (operand.width == program_->bases_[at(operand.base)].width) {
+          code()[i].writes[k] = Write::kInput;
+          continue;
+        }
+      }
+      program_->zeroed_inputs_.push_back(static_cast<std::int32_t>(number));
+    }
+  }
+
+  // --- what backward reads -------------------------------------------------------------------------------------------
+
+  void keep_for_backward() {
+    keep_inputs_ = keep_results_ = 0;
+    std::int64_t saved = 0;
+    const auto keep = [&](const Value& kept, bool for_weights) {
+      if (kept.base == kNone) return;
+      Base& base = program_->bases_[at(kept.base)];
+      if (base.place == Place::kInput) {
+        keep_inputs_ |= 1U << base.number;
+        if (for_weights) weights_read_inputs_ |= 1U << base.number;
+      } else if (base.place == Place::kResult) {
+        keep_results_ |= 1U << base.number;
+        if (for_weights) weights_read_results_ |= 1U << base.number;
+      } else if (base.saved < 0) {
+        base.saved = saved;
+        saved += base.width;
+      }
+    };
+    std::int64_t deferred = 0;
+    for (Instruction& instruction : code()) {
+      const bool product = instruction.is_product();
+      const OpInfo& info = *instruction.info;
+      for (std::size_t k = 0; k < instruction.in.size(); ++k) {
+        const bool reads = product ? k < static_cast<std::size_t>(instruction.parts)
+                                   : info.keeps_input(info.takes_any_number() ? 0 : k);
+        if (reads) keep(value(instruction.in[k]), instruction.any_shared);
+      }
+      if (!product && info.keep.output) keep(value(instruction.out), instruction.any_shared);
+      if (instruction.saved_floats > 0) {
+        instruction.saved = saved;
+        saved += instruction.saved_floats;
+      }
+      Base& out = base_of(instruction.out);
+      const bool is_main = out.place == Place::kResult && out.number == 0;  // whose gradient stays
+      if (instruction.any_shared && !is_main && out.deferred < 0) {
+        out.deferred = deferred;
+        deferred += out.width;
+      }
+      if (instruction.any_shared && is_main) weights_read_dy_ = true;
+    }
+    program_->saved_ = saved;
+    program_->deferred_ = deferred;
+  }
+
+  // --- memory --------------------------------------------------------------------------------------------------------
+
+  /// A temp whose maker and readers are of one group lives in its tiles.
+  void place_temps() {
+    constexpr std::int32_t kSeveral = -2;
+    std::vector<std::int32_t> group(program_->bases_.size(), kNone);
+    const auto touch = [&](std::int32_t id, std::int32_t by) {
+      const std::int32_t base = value(id).base;
+      if (base == kNone) return;
+      group[at(base)] = group[at(base)] == kNone || group[at(base)] == by ? by : kSeveral;
+    };
+    for (std::size_t i = 0; i < code().size(); ++i) {
+      const std::int32_t by = code()[i].is_product() ? kSeveral : group_of_[i];
+      for (std::int32_t operand : code()[i].in) touch(operand, by);
+      touch(code()[i].out, by);
+    }
+    Program::Scratch& scratch = program_->scratch_;
+    for (std::size_t b = 0; b < group.size(); ++b) {
+      Base& base = program_->bases_[b];
+      if (base.place != Place::kTemp) continue;
+      base.in_tile = group[b] >= 0;
+      base.gradient_in_tile = base.in_tile && base.deferred < 0;
+      std::int64_t& room = base.in_tile ? scratch.tile : scratch.piece;
+      base.scratch = room;
+      room += base.width;
+      std::int64_t& gradient_room = base.gradient_in_tile ? scratch.tile_gradients : scratch.piece_gradients;
+      base.gradient_scratch = gradient_room;
+      gradient_room += base.width;
+    }
+  }
+
+  // --- the op --------------------------------------------------------------------------------------------------------
+
+  void find_blocks() {
+    std::int32_t block = 0;
+    for (const Instruction& instruction : code()) {
+      if (!instruction.is_product()) continue;
+      bool fits = true;
+      for (std::int32_t k = 0; k < instruction.parts; ++k) {
+        const Value& part = value(instruction.in[at(k)]);
+        const Base& base = program_->bases_[at(part.base)];
+        fits = fits && base.place == Place::kInput && part.width == base.width &&
+               program_->inputs_[at(base.number)].block < 0;
+      }
+      if (!fits) continue;
+      for (std::int32_t k = 0; k < instruction.parts; ++k)
+        program_->inputs_[at(base_of(instruction.in[at(k)]).number)].block = block;
+      ++block;
+    }
+  }
+
+  void make_infos() {
+    find_blocks();
+    for (std::size_t i = 0; i < program_->inputs_.size(); ++i) program_->inputs_[i].name = program_->input_names_[i];
+    static_assert(sizeof(const Program*) == 2 * sizeof(std::uint32_t));
+    program_->infos_.resize(results_.size());
+    for (std::size_t k = 1; k < results_.size(); ++k)
+      program_->result_names_.push_back(program_->name_ + "." + std::to_string(k));
+    program_->result_inputs_ = {Input{"cell", Role::kStacked, -1}};
+    for (std::size_t k = 0; k < results_.size(); ++k) {
+      OpInfo& info = program_->infos_[k];
+      info.id = next_op_id();
+      info.kind = k == 0 ? Kind::kCell : Kind::kResult;
+      info.attr_words = 2;
+      info.keep.output = (keep_results_ >> k & 1U) != 0;
+      info.contract = "a cell";
+    }
+    OpInfo& cell = program_->infos_[0];
+    cell.name = program_->name_;
+    cell.inputs = program_->inputs_;
+    cell.keep_mask = keep_inputs_;
+    cell.field_bytes = static_cast<std::int32_t>(random_bytes_);
+    cell.random = random_bytes_ > 0;
+    cell.gathers = true;
+    cell.results = static_cast<std::int32_t>(results_.size());
+    cell.deferred = program_->deferred_;
+    cell.weights_read_inputs = weights_read_inputs_;
+    cell.weights_read_results = weights_read_results_;
+    cell.weights_read_dy = weights_read_dy_;
+    cell.infer = [](const void* attrs, const InputShapes&) { return program_of(attrs).result_shape(0); };
+    cell.saved = [](const void* attrs, const InputShapes&) { return program_of(attrs).saved(); };
+    cell.forward = &run_forward;
+    cell.backward = &run_backward;
+    cell.weight_gradients = &run_weight_gradients;
+    cell.prepare();
+    for (std::size_t k = 1; k < results_.size(); ++k) {
+      OpInfo& info = program_->infos_[k];
+      info.name = program_->result_names_[k - 1];
+      info.inputs = program_->result_inputs_;
+      info.result = static_cast<std::int32_t>(k);
+      info.attr_words = 3;
+      info.infer = [](const void* attrs, const InputShapes&) {
+        std::uint32_t number = 0;
+        std::memcpy(&number, static_cast<const std::byte*>(attrs) + sizeof(const Program*), sizeof(number));
+        return program_of(attrs).result_shape(number);
+      };
+      info.prepare();
+    }
+  }
+
+  static constexpr std::int32_t kPartsOnly = -2;
+
+  const Graph& trace_;
+  std::span<const NodeId> inputs_;
+  std::span<const NodeId> results_;
+  std::shared_ptr<Program> program_;
+  std::vector<bool> needed_;
+  std::vector<std::int32_t> uses_;
+  std::map<NodeId, std::vector<NodeId>> users_;
+  std::vector<std::int32_t> value_of_;  // by node
+  std::map<NodeId, std::vector<NodeId>> parts_;
+  /// The instructions whose products add up to a node: the first stores, the others accumulate.
+  struct Products {
+    std::size_t first;
+    std::size_t last;
+  };
+  std::map<NodeId, Products> product_of_;
+  std::vector<std::int32_t> group_of_;  // by instruction
+  std::int64_t random_bytes_ = 0;
+  std::uint32_t keep_inputs_ = 0;
+  std::uint32_t keep_results_ = 0;
+  std::uint32_t weights_read_inputs_ = 0;
+  std::uint32_t weights_read_results_ = 0;
+  bool weights_read_dy_ = false;
+};
+
+std::shared_ptr<Program> Program::compile(const std::string& name, const Graph& trace, std::span<const NodeId> inputs,
+                                          std::span<const std::string> names, std::span<const NodeId> results) {
+  return Compiler(name, trace, inputs, names, results).compile();
+}
+
+}  // namespace espalier::cells

@@ -1,0 +1,171 @@
+/// Program: a cell's function as a short list of instructions over the rows of a step, made once for its shapes.
+///
+/// The instructions are products with weights and, between them, groups of all other ops. A step runs in pieces of some
+/// dozens of rows, which stay in the second cache from one product to the next; a group runs in tiles of a few rows,
+/// which stay in the first. Nothing is generated: an instruction is a call of its op's kernel on the rows of a tile.
+///
+/// Words: a *base* is memory of its own, a number of floats a row; a *value* is a base or some columns of one.
+///
+/// Thread safety: a program never changes once made; running it is for any number of threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "espalier/graph/graph.h"
+#include "espalier/graph/op_info.h"
+
+namespace espalier::cells {
+
+enum class Place : std::int32_t {
+  kInput,   // a stacked input of the cell
+  kResult,  // a result of the cell
+  kTemp,    // needed between instructions
+};
+
+struct Base {
+  Place place = Place::kTemp;
+  std::int32_t number = 0;  // of the input or result
+  std::int64_t width = 0;
+  // Of a temp, in floats; -1 where it is not kept there.
+  std::int64_t saved = -1;     // within a row that forward leaves for backward
+  std::int64_t deferred = -1;  // within a row that backward leaves for the gradients of weights: its gradient
+  bool in_tile = false;        // used by one group of instructions alone: it lives as long as a tile
+  bool gradient_in_tile = false;
+  std::int64_t scratch = 0;           // floats a row before it, in its piece's or tile's memory
+  std::int64_t gradient_scratch = 0;  // likewise
+};
+
+struct Value {
+  std::int32_t base = -1;    // -1: a shared input
+  std::int32_t shared = -1;  // which
+  std::int64_t offset = 0;
+  std::int64_t width = 0;
+  Shape shape;
+};
+
+/// How the gradient of an operand is written.
+enum class Write : std::int32_t {
+  kNone,   // it has none
+  kStore,  // nothing is there yet
+  kAdd,
+  kInput,  // of a whole input: as the step says
+};
+
+struct Columns {
+  std::int32_t base = 0;
+  std::int64_t offset = 0;
+  std::int64_t width = 0;
+};
+
+struct Instruction {
+  const OpInfo* info = nullptr;
+  std::vector<std::uint32_t> attrs;
+  std::vector<std::byte> fields;  // the same for all rows
+  std::int64_t random = -1;       // of a random op: where its fields begin among those of the node
+  /// Of a product: the parts of x, which lie one after the other, then W and, if there is one, the bias. Of any other
+  /// op: its inputs.
+  std::vector<std::int32_t> in;
+  std::int32_t parts = 0;  // of a product, how many parts x has; else 0
+  bool accumulates = false;  // a product that is added to another
+  std::int32_t out = -1;
+  std::int64_t saved = -1;  // where in a row what it leaves for its own backward begins
+  std::int64_t saved_floats = 0;
+  bool any_shared = false;
+  // Of backward.
+  std::vector<Write> writes;   // beside `in`
+  std::vector<Columns> zeros;  // columns of gradients that are read here and that nobody wrote
+
+  bool is_product() const { return parts > 0; }
+};
+
+/// Instructions first to last - 1: one product, or ops that run tile by tile.
+struct Group {
+  std::int32_t first = 0;
+  std::int32_t last = 0;
+  std::int64_t tile_rows = 1;
+};
+
+class Program {
+ public:
+  /// What `results` are computed from, in a graph that recorded a function once: `inputs`, each with its name, and
+  /// parameters. Null where that cannot be compiled: values that are computed from parameters alone, too many inputs.
+  static std::shared_ptr<Program> compile(const std::string& name, const Graph& trace, std::span<const NodeId> inputs,
+                                          std::span<const std::string> names, std::span<const NodeId> results);
+
+  /// The op that a use of the cell is recorded as.
+  const OpInfo& info() const { return infos_[0]; }
+  /// That of result k.
+  const OpInfo& info(std::size_t k) const { return infos_[k]; }
+  std::size_t results() const { return infos_.size(); }
+  /// Which come behind the inputs.
+  std::span<const Parameter* const> parameters() const { return parameters_; }
+  /// The random ops, in the order in which they were recorded, with where their fields begin.
+  struct RandomOp {
+    const OpInfo* info;
+    std::int64_t begin;
+  };
+  std::span<const RandomOp> random_ops() const { return random_; }
+
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  ~Program() = default;
+
+  // --- for running it ------------------------------------------------------------------------------------------------
+
+  std::span<const Base> bases() const { return bases_; }
+  const Value& value(std::int32_t id) const { return values_[static_cast<std::size_t>(id)]; }
+  std::span<const Instruction> instructions() const { return instructions_; }
+  std::span<const Group> groups() const { return groups_; }
+  /// Floats a row: of memory for pieces and for tiles, of values and of gradients.
+  struct Scratch {
+    std::int64_t piece = 0;
+    std::int64_t tile = 0;
+    std::int64_t piece_gradients = 0;
+    std::int64_t tile_gradients = 0;
+  };
+  const Scratch& scratch() const { return scratch_; }
+  std::int64_t saved() const { return saved_; }
+  std::int64_t deferred() const { return deferred_; }
+  std::int64_t tile_rows() const { return tile_rows_; }
+  /// Multiply-adds and elements of a row: how long it takes, roughly.
+  std::int64_t work() const { return work_; }
+  /// Inputs of which several parts get a gradient, or none: where the step wants them stored, they are zeroed first.
+  std::span<const std::int32_t> zeroed_inputs() const { return zeroed_inputs_; }
+  const Shape& result_shape(std::size_t k) const { return result_shapes_[k]; }
+
+ private:
+  friend class Compiler;
+  Program() = default;
+
+  std::string name_;
+  std::vector<std::string> input_names_;
+  std::vector<std::string> result_names_;
+  std::vector<Input> inputs_;
+  std::vector<Input> result_inputs_;
+  std::vector<OpInfo> infos_;
+  std::vector<const Parameter*> parameters_;
+  std::vector<RandomOp> random_;
+  std::vector<Base> bases_;
+  std::vector<Value> values_;
+  std::vector<Instruction> instructions_;
+  std::vector<Group> groups_;
+  std::vector<std::int32_t> zeroed_inputs_;
+  std::vector<Shape> result_shapes_;
+  Scratch scratch_;
+  std::int64_t saved_ = 0;
+  std::int64_t deferred_ = 0;
+  std::int64_t tile_rows_ = 1;
+  std::int64_t work_ = 0;
+};
+
+// The functions of a program's op (cells/run.cc); attrs hold the program's address.
+void run_forward(const void* attrs, const StepIn& in, const StepOut& out);
+void run_backward(const void* attrs, const Saved& saved, Grads& grads);
+void run_weight_gradients(const void* attrs, const Saved& saved, Grads& grads);
+
+}  // namespace espalier::cells

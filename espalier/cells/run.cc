@@ -1,0 +1,494 @@
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "espalier/base/threads.h"
+#include "espalier/cells/program.h"
+#include "espalier/kernels/rows.h"
+#include "espalier/ops/product_rows.h"
+#include "espalier/ops/weight_product.h"
+
+namespace espalier::cells {
+namespace {
+
+/// Rows of a piece: what a product leaves is still in the second cache when the next instruction reads it.
+constexpr std::int64_t kPieceRows = 64;
+/// Work below which a part is not worth the waking of a thread.
+constexpr std::int64_t kLeastWork = std::int64_t{1} << 19;
+constexpr std::int64_t kLeastRows = 8;
+
+std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+const Program& program_of(const void* attrs) {
+  const Program* program = nullptr;
+  std::memcpy(&program, attrs, sizeof(program));
+  return *program;
+}
+
+/// Nobody writes to what is only read: gradients and values share one kind of view.
+Rows writable(const ConstRows& rows) {
+  return {const_cast<float*>(rows.data), rows.count, rows.width, rows.stride, rows.offsets};
+}
+
+Rows columns_of(Rows rows, std::int64_t offset, std::int64_t width) {
+  rows.data += offset;
+  rows.width = width;
+  if (rows.count == 1 && rows.offsets == nullptr) rows.stride = std::max(rows.stride, width);
+  return rows;
+}
+
+/// Memory of a thread for the program it runs; used again by the next.
+struct Memory {
+  std::vector<float> piece, tile, piece_gradients, tile_gradients, parts;
+  std::vector<ConstRows> in;
+  std::vector<Shape> shapes;
+  std::vector<GradRows> grads;
+  std::vector<std::int64_t> offsets;
+
+  static Memory& of_thread() {
+    thread_local Memory memory;
+    return memory;
+  }
+  void open(const Program& program, bool backward) {
+    const auto grow = [](std::vector<float>& memory, std::int64_t floats) {
+      if (memory.size() < at(floats)) memory.resize(at(floats));
+    };
+    grow(piece, program.scratch().piece * kPieceRows);
+    grow(tile, program.scratch().tile * program.tile_rows());
+    if (!backward) return;
+    grow(piece_gradients, program.scratch().piece_gradients * kPieceRows);
+    grow(tile_gradients, program.scratch().tile_gradients * program.tile_rows());
+  }
+};
+
+/// What the rows of a step are, for one run of a program over some of them.
+class Frame {
+ public:
+  Frame(const Program& program, const StepIn& in, std::span<const Rows> results, const Rows& saved, Memory& memory)
+      : program_(program), in_(in), results_(results), saved_(saved), memory_(memory) {}
+
+  const Program& program() const { return program_; }
+  const StepIn& in() const { return in_; }
+  Memory& memory() const { return memory_; }
+
+  /// The rows at hand: `count` from row `begin` of the step on. A new piece begins, or another tile of it.
+  void open_piece(std::int64_t begin, std::int64_t count) {
+    piece_begin_ = begin_ = begin;
+    count_ = count;
+  }
+  void open_tile(std::int64_t begin, std::int64_t count) {
+    begin_ = begin;
+    count_ = count;
+  }
+  std::int64_t begin() const { return begin_; }
+  std::int64_t count() const { return count_; }
+
+  Rows base(std::int32_t number) const {
+    const Base& base = program_.bases()[at(number)];
+    switch (base.place) {
+      case Place::kInput: return writable(ops::piece_of(in_.inputs[at(base.number)], begin_, count_));
+      case Place::kResult: return ops::piece_of(results_[at(base.number)], begin_, count_);
+      case Place::kTemp: break;
+    }
+    if (base.saved >= 0 && saved_.data != nullptr)
+      return columns_of(ops::piece_of(saved_, begin_, count_), base.saved, base.width);
+    return scratch(base.in_tile, base.scratch, base.width, memory_.tile, memory_.piece);
+  }
+  Rows value(std::int32_t id) const {
+    const Value& value = program_.value(id);
+    return columns_of(base(value.base), value.offset, value.width);
+  }
+  /// Also of a shared input.
+  ConstRows operand(std::int32_t id) const {
+    const Value& value = program_.value(id);
+    if (value.base >= 0) return this->value(id);
+    return {in_.inputs[at(value.shared)].data, count_, value.width, 0, nullptr};
+  }
+  Rows saved_of(const Instruction& instruction) const {
+    if (instruction.saved_floats == 0) return {};
+    if (saved_.data == nullptr) return {};
+    return columns_of(ops::piece_of(saved_, begin_, count_), instruction.saved, instruction.saved_floats);
+  }
+
+  /// Memory of this piece or tile: so many floats a row before, of all its rows.
+  Rows scratch(bool in_tile, std::int64_t before, std::int64_t width, std::vector<float>& tile,
+               std::vector<float>& piece) const {
+    if (in_tile) return {tile.data() + before * program_.tile_rows(), count_, width, width, nullptr};
+    return {piece.data() + before * kPieceRows + (begin_ - piece_begin_) * width, count_, width, width, nullptr};
+  }
+
+  /// The rows at hand as an op's kernel wants them. Valid until the next call.
+  StepIn step_in(const Instruction& instruction) const {
+    StepIn step;
+    step.rows = count_;
+    memory_.in.clear();
+    memory_.shapes.clear();
+    for (std::int32_t id : instruction.in) {
+      memory_.in.push_back(operand(id));
+      memory_.shapes.push_back(program_.value(id).shape);
+    }
+    if (instruction.info->is_ragged()) open_ragged(instruction, step);
+    step.inputs = memory_.in;
+    step.shapes = memory_.shapes;
+    step.out = &program_.value(instruction.out).shape;
+    if (instruction.random >= 0) {
+      step.fields_data = in_.fields_data + begin_ * in_.fields_stride + instruction.random;
+      step.fields_stride = in_.fields_stride;
+    } else {
+      step.fields_data = instruction.fields.data();  // one for all rows
+    }
+    return step;
+  }
+
+ private:
+  /// One list of the operands of all rows, row after row.
+  void open_ragged(const Instruction& instruction, StepIn& step) const {
+    const auto n = static_cast<std::int64_t>(instruction.in.size());
+    memory_.offsets.resize(at(count_ * n + count_ + 1));
+    std::int64_t* const places = memory_.offsets.data();
+    std::int64_t* const begins = places + count_ * n;
+    const float* const first = memory_.in[0][0];
+    for (std::int64_t r = 0; r < count_; ++r) {
+      begins[r] = r * n;
+      for (std::int64_t k = 0; k < n; ++k)
+        places[r * n + k] = (reinterpret_cast<std::intptr_t>(memory_.in[at(k)][r]) -
+                             reinterpret_cast<std::intptr_t>(first)) /
+                            static_cast<std::intptr_t>(sizeof(float));
+    }
+    begins[count_] = count_ * n;
+    const std::int64_t width = memory_.in[0].width;
+    memory_.in.assign(1, {first, count_ * n, width, width, places});
+    memory_.shapes.resize(1);
+    step.offsets = begins;
+  }
+
+  const Program& program_;
+  const StepIn& in_;
+  std::span<const Rows> results_;
+  Rows saved_;
+  Memory& memory_;
+  std::int64_t piece_begin_ = 0;
+  std::int64_t begin_ = 0;
+  std::int64_t count_ = 0;
+};
+
+ops::Weights weights_of(const Frame& frame, const Instruction& instruction) {
+  const Value& W = frame.program().value(instruction.in[at(instruction.parts)]);
+  const auto input = at(W.shared);
+  return {frame.in().inputs[input].data, W.shape[0], W.shape[1], frame.in().parameter(input), frame.in().use};
+}
+
+/// Whether the parts lie side by side in every row: they are one matrix then.
+template <class Part>
+bool side_by_side(std::int32_t parts, const Part& part) {
+  const auto first = part(0);
+  std::int64_t width = first.width;
+  for (std::int32_t k = 1; k < parts; ++k) {
+    const auto next = part(k);
+    if (next.offsets != nullptr || first.offsets != nullptr || next.data != first.data + width) return false;
+    if (first.count > 1 && next.stride != first.stride) return false;
+    width += next.width;
+  }
+  return true;
+}
+
+/// Parts as one matrix: where they lie, or copied beside each other.
+ConstRows joined(const Frame& frame, const Instruction& instruction, std::int64_t width) {
+  if (instruction.parts == 1) return frame.value(instruction.in[0]);
+  const auto part = [&](std::int32_t k) { return frame.value(instruction.in[at(k)]); };
+  if (side_by_side(instruction.parts, part)) return columns_of(part(0), 0, width);
+  std::vector<float>& memory = frame.memory().parts;
+  memory.resize(std::max(memory.size(), at(frame.count() * width)));
+  std::int64_t column = 0;
+  for (std::int32_t k = 0; k < instruction.parts; ++k) {
+    const Rows rows = part(k);
+    for (std::int64_t r = 0; r < frame.count(); ++r)
+      kernels::copy({rows[r], at(rows.width)}, {memory.data() + r * width + column, at(rows.width)});
+    column += rows.width;
+  }
+  return {memory.data(), frame.count(), width, width, nullptr};
+}
+
+void forward_product(const Frame& frame, const Instruction& instruction) {
+  const ops::Weights W = weights_of(frame, instruction);
+  const bool has_bias = instruction.in.size() > at(instruction.parts) + 1;
+  const float* bias = has_bias ? frame.operand(instruction.in.back()).data : nullptr;
+  ops::multiply_by_weights(joined(frame, instruction, W.k), W, bias, frame.value(instruction.out),
+                           instruction.accumulates);
+}
+
+void forward_op(const Frame& frame, const Instruction& instruction) {
+  StepOut out;
+  out.y = frame.value(instruction.out);
+  std::vector<float> unread;
+  out.saved = frame.saved_of(instruction);
+  if (instruction.saved_floats > 0 && out.saved.data == nullptr) {
+    unread.resize(at(frame.count() * instruction.saved_floats));
+    out.saved = {unread.data(), frame.count(), instruction.saved_floats, instruction.saved_floats, nullptr};
+  }
+  instruction.info->forward(instruction.attrs.data(), frame.step_in(instruction), out);
+}
+
+/// Calls f(begin, count) for the tiles of a piece.
+template <class F>
+void for_each_tile(const Frame& frame, std::int64_t tile_rows, const F& f) {
+  const std::int64_t end = frame.begin() + frame.count();
+  for (std::int64_t begin = frame.begin(); begin < end; begin += tile_rows) f(begin, std::min(tile_rows, end - begin));
+}
+
+void forward_piece(Frame& frame, std::int64_t begin, std::int64_t count) {
+  const Program& program = frame.program();
+  for (const Group& group : program.groups()) {
+    frame.open_piece(begin, count);
+    const Instruction& first = program.instructions()[at(group.first)];
+    if (first.is_product()) {
+      forward_product(frame, first);
+      continue;
+    }
+    for_each_tile(frame, group.tile_rows, [&](std::int64_t row, std::int64_t rows) {
+      frame.open_tile(row, rows);
+      for (std::int32_t i = group.first; i < group.last; ++i) forward_op(frame, program.instructions()[at(i)]);
+    });
+  }
+}
+
+/// Calls f(begin, count) for the pieces of a step, in the threads of the pool where that pays.
+template <class F>
+void for_each_piece(const Program& program, std::int64_t rows, const F& f) {
+  const std::int64_t grain = std::max(kLeastRows, kLeastWork / std::max<std::int64_t>(program.work(), 1));
+  parallel_for(rows, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (; begin < end; begin += kPieceRows) f(begin, std::min(kPieceRows, end - begin));
+  });
+}
+
+// --- backward --------------------------------------------------------------------------------------------------------
+
+/// The gradients of a frame's values.
+class Gradients {
+ public:
+  Gradients(const Frame& frame, const Saved& saved, const Grads& grads) : frame_(frame), saved_(saved), grads_(grads) {}
+
+  Rows base(std::int32_t number) const {
+    const Base& base = frame_.program().bases()[at(number)];
+    const std::int64_t begin = frame_.begin();
+    const std::int64_t count = frame_.count();
+    if (base.place == Place::kInput) {
+      const GradRows& input = grads_[at(base.number)];
+      return input ? ops::piece_of(input.rows(), begin, count) : Rows();
+    }
+    if (base.place == Place::kResult) return ops::piece_of(saved_.result_gradients[at(base.number)], begin, count);
+    if (base.deferred >= 0) return columns_of(ops::piece_of(saved_.deferred, begin, count), base.deferred, base.width);
+    Memory& memory = frame_.memory();
+    return frame_.scratch(base.gradient_in_tile, base.gradient_scratch, base.width, memory.tile_gradients,
+                          memory.piece_gradients);
+  }
+  Rows value(std::int32_t id) const {
+    const Value& value = frame_.program().value(id);
+    const Rows rows = base(value.base);
+    return rows.data == nullptr ? rows : columns_of(rows, value.offset, value.width);
+  }
+  /// The gradient of an operand of an instruction, and how it is written.
+  GradRows operand(const Instruction& instruction, std::size_t k) const {
+    const Write write = instruction.writes[k];
+    if (write == Write::kNone) return {};
+    const Rows rows = value(instruction.in[k]);
+    if (rows.data == nullptr) return {};
+    return {rows, write == Write::kStore || (write == Write::kInput && stores(instruction.in[k]))};
+  }
+  void zero(const Columns& columns) const {
+    const Rows rows = columns_of(base(columns.base), columns.offset, columns.width);
+    for (std::int64_t r = 0; r < rows.count; ++r) kernels::fill(0.0F, {rows[r], at(rows.width)});
+  }
+
+ private:
+  bool stores(std::int32_t id) const {
+    return grads_[at(frame_.program().bases()[at(frame_.program().value(id).base)].number)].stores();
+  }
+
+  const Frame& frame_;
+  const Saved& saved_;
+  const Grads& grads_;
+};
+
+void backward_product(const Frame& frame, const Gradients& gradients, const Instruction& instruction) {
+  const ops::Weights W = weights_of(frame, instruction);
+  const Rows dy = gradients.value(instruction.out);
+  bool any = false;
+  bool all_store = true;
+  bool none_stores = true;
+  std::array<GradRows, 32> into;
+  for (std::int32_t k = 0; k < instruction.parts; ++k) {
+    GradRows& part = into[at(k)] = gradients.operand(instruction, at(k));
+    any |= static_cast<bool>(part);
+    all_store = all_store && part && part.stores();
+    none_stores = none_stores && part && !part.stores();
+  }
+  if (!any) return;
+  const auto part = [&](std::int32_t k) { return into[at(k)].rows(); };
+  if ((all_store || none_stores) && side_by_side(instruction.parts, part)) {
+    ops::multiply_by_transposed(dy, W, columns_of(part(0), 0, W.k), none_stores);
+    return;
+  }
+  std::vector<float>& memory = frame.memory().parts;
+  memory.resize(std::max(memory.size(), at(frame.count() * W.k)));
+  const Rows dx{memory.data(), frame.count(), W.k, W.k, nullptr};
+  ops::multiply_by_transposed(dy, W, dx, /*accumulate=*/false);
+  std::int64_t column = 0;
+  for (std::int32_t k = 0; k < instruction.parts; ++k) {
+    const std::int64_t width = frame.program().value(instruction.in[at(k)]).width;
+    for (std::int64_t r = 0; into[at(k)] && r < frame.count(); ++r) into[at(k)].add(r, dx[r] + column);
+    column += width;
+  }
+}
+
+/// Gradients of shared inputs are for later.
+void backward_op(const Frame& frame, const Gradients& gradients, const Instruction& instruction) {
+  Saved saved;
+  saved.in = frame.step_in(instruction);
+  saved.y = frame.value(instruction.out);
+  saved.saved = frame.saved_of(instruction);
+  saved.dy = gradients.value(instruction.out);
+  std::vector<GradRows>& list = frame.memory().grads;
+  list.clear();
+  bool any = false;
+  if (instruction.info->is_ragged()) {
+    // Each operand by itself: those of one row may be written in different ways.
+    any = true;
+  } else {
+    for (std::size_t k = 0; k < instruction.in.size(); ++k) {
+      list.push_back(gradients.operand(instruction, k));
+      any |= static_cast<bool>(list.back());
+    }
+  }
+  if (!any) return;
+  if (!instruction.info->is_ragged()) {
+    Grads into(list);
+    instruction.info->backward(instruction.attrs.data(), saved, into);
+    return;
+  }
+  const auto n = static_cast<std::int64_t>(instruction.in.size());
+  const std::int64_t width = saved.in[0].width;
+  std::vector<float>& memory = frame.memory().parts;
+  memory.assign(std::max(memory.size(), at(frame.count() * n * width)), 0.0F);
+  list.emplace_back(Rows{memory.data(), frame.count() * n, width, width, nullptr}, /*store=*/true);
+  Grads into(list);
+  instruction.info->backward(instruction.attrs.data(), saved, into);
+  for (std::int64_t k = 0; k < n; ++k) {
+    const GradRows operand = gradients.operand(instruction, at(k));
+    for (std::int64_t r = 0; operand && r < frame.count(); ++r) operand.add(r, memory.data() + (r * n + k) * width);
+  }
+}
+
+void backward_instruction(const Frame& frame, const Gradients& gradients, const Instruction& instruction,
+                          const Saved& saved) {
+  for (const Columns& columns : instruction.zeros) gradients.zero(columns);
+  if (instruction.is_product())
+    backward_product(frame, gradients, instruction);
+  else
+    backward_op(frame, gradients, instruction);
+  // The gradient of a result but the first is the step's: what weights need of it is copied.
+  const Value& out = frame.program().value(instruction.out);
+  const Base& base = frame.program().bases()[at(out.base)];
+  if (base.place != Place::kResult || base.deferred < 0) return;
+  const Rows from = gradients.base(out.base);
+  const Rows to = columns_of(ops::piece_of(saved.deferred, frame.begin(), frame.count()), base.deferred, base.width);
+  for (std::int64_t r = 0; r < frame.count(); ++r) kernels::copy({from[r], at(base.width)}, {to[r], at(base.width)});
+}
+
+void backward_piece(Frame& frame, const Gradients& gradients, const Saved& saved, std::int64_t begin,
+                    std::int64_t count) {
+  const Program& program = frame.program();
+  for (std::size_t g = program.groups().size(); g-- > 0;) {
+    const Group& group = program.groups()[g];
+    frame.open_piece(begin, count);
+    const Instruction& first = program.instructions()[at(group.first)];
+    if (first.is_product()) {
+      backward_instruction(frame, gradients, first, saved);
+      continue;
+    }
+    for_each_tile(frame, group.tile_rows, [&](std::int64_t row, std::int64_t rows) {
+      frame.open_tile(row, rows);
+      for (std::int32_t i = group.last - 1; i >= group.first; --i)
+        backward_instruction(frame, gradients, program.instructions()[at(i)], saved);
+    });
+  }
+}
+
+}  // namespace
+
+void run_forward(const void* attrs, const StepIn& in, const StepOut& out) {
+  const Program& program = program_of(attrs);
+  for_each_piece(program, in.rows, [&](std::int64_t begin, std::int64_t count) {
+    Memory& memory = Memory::of_thread();
+    memory.open(program, /*backward=*/false);
+    Frame frame(program, in, out.results, out.saved, memory);
+    forward_piece(frame, begin, count);
+  });
+}
+
+void run_backward(const void* attrs, const Saved& saved, Grads& grads) {
+  const Program& program = program_of(attrs);
+  for_each_piece(program, saved.in.rows, [&](std::int64_t begin, std::int64_t count) {
+    Memory& memory = Memory::of_thread();
+    memory.open(program, /*backward=*/true);
+    Frame frame(program, saved.in, saved.results, writable(saved.saved), memory);
+    for (std::int32_t number : program.zeroed_inputs()) {
+      const GradRows& input = grads[at(number)];
+      if (!input || !input.stores()) continue;
+      for (std::int64_t r = begin; r < begin + count; ++r) kernels::fill(0.0F, {input.rows()[r], at(input.width())});
+    }
+    backward_piece(frame, Gradients(frame, saved, grads), saved, begin, count);
+  });
+}
+
+void run_weight_gradients(const void* attrs, const Saved& saved, Grads& grads) {
+  const Program& program = program_of(attrs);
+  Memory& memory = Memory::of_thread();
+  memory.open(program, /*backward=*/true);
+  Frame frame(program, saved.in, saved.results, writable(saved.saved), memory);
+  frame.open_piece(0, saved.in.rows);
+  for (const Instruction& instruction : program.instructions()) {
+    if (!instruction.any_shared) continue;
+    const Value& out = program.value(instruction.out);
+    const Base& base = program.bases()[at(out.base)];
+    const ConstRows dy = base.deferred >= 0 ? ConstRows(columns_of(saved.deferred, base.deferred + out.offset, out.width))
+                                            : ConstRows(columns_of(writable(saved.dy), out.offset, out.width));
+    if (!instruction.is_product()) {
+      Saved of;
+      of.in = frame.step_in(instruction);
+      of.y = frame.value(instruction.out);
+      of.saved = frame.saved_of(instruction);
+      of.dy = dy;
+      std::vector<GradRows>& list = memory.grads;
+      list.clear();
+      for (std::int32_t id : instruction.in) {
+        const Value& operand = program.value(id);
+        list.push_back(operand.base < 0 ? grads[at(operand.shared)] : GradRows());
+      }
+      Grads into(list);
+      instruction.info->backward(instruction.attrs.data(), of, into);
+      continue;
+    }
+    const Value& W = program.value(instruction.in[at(instruction.parts)]);
+    if (const GradRows& dW = grads[at(W.shared)]) {
+      const std::int64_t m = W.shape[1];
+      const auto part = [&](std::int32_t k) { return frame.value(instruction.in[at(k)]); };
+      if (side_by_side(instruction.parts, part)) {
+        ops::add_weight_gradient(columns_of(part(0), 0, W.shape[0]), dy, dW.rows().data, m);
+      } else {
+        std::int64_t row = 0;
+        for (std::int32_t k = 0; k < instruction.parts; ++k) {
+          ops::add_weight_gradient(part(k), dy, dW.rows().data + row * m, m);
+          row += part(k).width;
+        }
+      }
+    }
+    if (instruction.in.size() == at(instruction.parts) + 1) continue;
+    if (const GradRows& db = grads[at(program.value(instruction.in.back()).shared)])
+      ops::add_rows(dy, db.rows().data);
+  }
+}
+
+}  // namespace espalier::cells

@@ -1,0 +1,40 @@
+/// Calls a cell's function once, in a graph of its own, and compiles what it recorded.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "espalier/cells/cell.h"
+#include "espalier/cells/program.h"
+
+namespace espalier::cells {
+
+/// The programs of a cell for one combination of shapes: one, or two where some inputs are outer. Where there is none,
+/// the function is to be called instead.
+struct Compiled {
+  /// Where an input of a program or a result of the cell comes from.
+  enum class From : std::int32_t { kInput, kProjection, kUpdate };
+  struct Source {
+    From from = From::kInput;
+    std::size_t number = 0;
+  };
+  std::shared_ptr<const Program> projection;  // of the outer inputs; may be null
+  std::vector<Source> projection_inputs;
+  std::shared_ptr<const Program> update;  // may be null
+  std::vector<Source> update_inputs;
+  std::vector<Source> results;
+
+  void record(Graph& graph, std::span<const Operand> inputs, std::vector<Expr>& to) const;
+};
+
+/// Refuses (UsageError) what the function of a cell may not do. `graph` is the one that the inputs belong to: where the
+/// function fails for reasons of its own, it is called there once more, so that the message names the user's nodes.
+std::shared_ptr<const Compiled> compile(const std::string& name, const CellOptions& options, const Graph& graph,
+                                        std::span<const Operand> inputs, const FunctionRef& function);
+
+/// The graph of the first input that has one; refuses stale Exprs, those of another graph, and parameters alone.
+Graph& graph_of_inputs(const std::string& name, std::span<const Operand> inputs);
+
+}  // namespace espalier::cells

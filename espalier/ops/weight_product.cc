@@ -1,0 +1,156 @@
+#include "espalier/ops/weight_product.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "espalier/base/threads.h"
+#include "espalier/kernels/prepared.h"
+#include "espalier/kernels/product.h"
+#include "espalier/kernels/rows.h"
+#include "espalier/ops/product_rows.h"
+
+namespace espalier::ops {
+namespace {
+
+/// Rows that are gathered at a time stay in the cache until they are multiplied.
+constexpr std::int64_t kGathered = 64;
+/// For the gradient of the weights more of them: each time, all of it is read and written.
+constexpr std::int64_t kGatheredForGradient = 256;
+
+std::int64_t distance(const ConstRows& rows) { return std::max(rows.stride, rows.width); }
+
+/// Evenly spaced rows as a matrix; a single row may have an offset.
+template <class T>
+BasicRows<T> as_matrix(const BasicRows<T>& rows) {
+  return rows.count == 1 ? BasicRows<T>{rows[0], 1, rows.width, rows.width, nullptr} : rows;
+}
+
+/// The rows as a matrix: as they are if evenly spaced, else copied to `memory`.
+ConstRows side_by_side(const ConstRows& rows, std::vector<float>& memory) {
+  if (rows.even()) return as_matrix(rows);
+  const auto width = static_cast<std::size_t>(rows.width);
+  memory.resize(static_cast<std::size_t>(rows.count) * width);
+  for (std::int64_t r = 0; r < rows.count; ++r)
+    kernels::copy({rows[r], width}, {memory.data() + r * rows.width, width});
+  return {memory.data(), rows.count, rows.width, rows.width, nullptr};
+}
+
+void put(const ConstRows& from, const Rows& to, bool accumulate) {
+  const auto width = static_cast<std::size_t>(from.width);
+  for (std::int64_t r = 0; r < from.count; ++r) {
+    if (accumulate)
+      kernels::add({from[r], width}, {to[r], width});
+    else
+      kernels::copy({from[r], width}, {to[r], width});
+  }
+}
+
+/// Calls product(x, y, accumulate) with evenly spaced rows only.
+template <class Product>
+void by_even_rows(const ConstRows& x, const Rows& y, bool accumulate, const Product& product) {
+  if (x.even() && y.even()) {
+    product(as_matrix(x), as_matrix(y), accumulate);
+    return;
+  }
+  parallel_for(x.count, kGathered, [&](std::int64_t begin, std::int64_t end) {
+    thread_local std::vector<float> gathered;
+    thread_local std::vector<float> results;
+    for (; begin < end; begin += kGathered) {
+      const std::int64_t count = std::min(kGathered, end - begin);
+      const ConstRows from = side_by_side(piece_of(x, begin, count), gathered);
+      const Rows to = piece_of(y, begin, count);
+      if (to.even()) {
+        product(from, as_matrix(to), accumulate);
+        continue;
+      }
+      results.resize(static_cast<std::size_t>(count * y.width));
+      const Rows dense{results.data(), count, y.width, y.width, nullptr};
+      product(from, dense, false);
+      put(dense, to, accumulate);
+    }
+  });
+}
+
+}  // namespace
+
+void multiply_by_weights(const ConstRows& x, const Weights& W, const float* bias, const Rows& y, bool accumulate) {
+  const kernels::Prepared* prepared =
+      W.parameter != nullptr ? W.parameter->prepared(W.k, W.m, /*transposed=*/false, W.use) : nullptr;
+  by_even_rows(x, y, accumulate, [&](const ConstRows& from, const Rows& to, bool add) {
+    if (prepared != nullptr) {
+      prepared->product(from.count, from.data, distance(from), bias, to.data, distance(to), add);
+      return;
+    }
+    if (bias != nullptr) {
+      const ConstRows all{bias, to.count, to.width, 0, nullptr};
+      put(all, to, add);
+    }
+    kernels::product(from.count, W.m, W.k, from.data, distance(from), W.data, W.m, to.data, distance(to),
+                     add || bias != nullptr);
+  });
+}
+
+void multiply_by_transposed(const ConstRows& y, const Weights& W, const Rows& x, bool accumulate) {
+  const kernels::Prepared* prepared =
+      W.parameter != nullptr ? W.parameter->prepared(W.k, W.m, /*transposed=*/true, W.use) : nullptr;
+  by_even_rows(y, x, accumulate, [&](const ConstRows& from, const Rows& to, bool add) {
+    if (prepared != nullptr)
+      prepared->product(from.count, from.data, distance(from), nullptr, to.data, distance(to), add);
+    else
+      kernels::product_transposed_b(from.count, W.k, W.m, from.data, distance(from), W.data, W.m, to.data, distance(to),
+                                    add);
+  });
+}
+
+void add_weight_gradient(const ConstRows& x, const ConstRows& dy, float* dW, std::int64_t next) {
+  const auto add = [&](const ConstRows& a, const ConstRows& b) {
+    kernels::product_transposed_a(a.width, b.width, a.count, a.data, distance(a), b.data, distance(b), dW, next, true);
+  };
+  if (x.even() && dy.even()) {
+    add(as_matrix(x), as_matrix(dy));
+    return;
+  }
+  thread_local std::vector<float> gathered_x;
+  thread_local std::vector<float> gathered_dy;
+  for (std::int64_t begin = 0; begin < x.count; begin += kGatheredForGradient) {
+    const std::int64_t count = std::min(kGatheredForGradient, x.count - begin);
+    add(side_by_side(piece_of(x, begin, count), gathered_x), side_by_side(piece_of(dy, begin, count), gathered_dy));
+  }
+}
+
+void add_rows(const ConstRows& rows, float* sum) {
+  // Columns that fit into the first cache together are added up over all rows before the next ones come.
+  constexpr std::int64_t kColumns = 1024;
+  for (std::int64_t begin = 0; begin < rows.width; begin += kColumns) {
+    const auto width = static_cast<std::size_t>(std::min(kColumns, rows.width - begin));
+    for (std::int64_t r = 0; r < rows.count; ++r) kernels::add({rows[r] + begin, width}, {sum + begin, width});
+  }
+}
+
+void affine_forward(const StepIn& in, bool has_bias, const Rows& y) {
+  if (in[1].shared() && (!has_bias || in[2].shared())) {
+    multiply_by_weights(in[0], Weights::of(in, 1, in[0].width, y.width), has_bias ? in[2].data : nullptr, y, false);
+    return;
+  }
+  if (has_bias) put({in[2].data, y.count, y.width, in[2].stride, in[2].offsets}, y, false);
+  rows_times_matrix(in[0], in[1], y, has_bias);
+}
+
+void affine_backward(const Saved& saved, const GradRows& dx, const GradRows& dW, const GradRows& db) {
+  const StepIn& in = saved.in;
+  const bool shared = in[1].shared() || in.rows == 1;
+  if (dx && shared)
+    multiply_by_transposed(saved.dy, Weights::of(in, 1, in[0].width, saved.dy.width), dx.rows(), !dx.stores());
+  if (dx && !shared) rows_times_transposed({1, in[0].width, saved.dy.width}, saved.dy, in[1], dx.rows(), !dx.stores());
+  if (dW && dW.rows().shared() && !dW.stores())
+    add_weight_gradient(in[0], saved.dy, dW.rows().data, saved.dy.width);
+  else if (dW)
+    add_row_products({1, in[0].width, saved.dy.width}, in[0], saved.dy, dW);
+  if (!db) return;
+  if (db.rows().shared() && !db.stores())
+    add_rows(saved.dy, db.rows().data);
+  else
+    for (std::int64_t r = 0; r < in.rows; ++r) db.add(r, saved.dy[r]);
+}
+
+}  // namespace espalier::ops
