@@ -69,25 +69,39 @@ bool DeferredGroup::join(Segment& segment, const Segment& next) {
   return true;
 }
 
+void DeferredGroup::scatter(Segment& segment, const Segment& next) {
+  for (std::size_t c = 0; c < segment.columns.size(); ++c) {
+    Column& column = segment.columns[c];
+    const ConstRows& more = next.columns[c].rows;
+    if (column.rows.data == nullptr || column.rows.shared()) {
+      column.rows.count += more.count;
+      continue;
+    }
+    if (column.rows.offsets == nullptr)
+      for (std::int64_t r = 0; r < column.rows.count; ++r) column.offsets.push_back(r * column.rows.stride);
+    for (std::int64_t r = 0; r < more.count; ++r)
+      column.offsets.push_back(
+          (reinterpret_cast<std::intptr_t>(more[r]) - reinterpret_cast<std::intptr_t>(column.rows.data)) /
+          static_cast<std::intptr_t>(sizeof(float)));
+    column.rows.offsets = column.offsets.data();
+    column.rows.count += more.count;
+  }
+  segment.rows += next.rows;
+}
+
 void DeferredGroup::run(std::span<float* const> targets) {
-  // Backward met the steps from the last to the first; in memory they lie from the first to the last.
+  // Backward met the steps from the last to the first; in memory they lie from the first to the last. However they lie,
+  // all rows go into one call: bits must not depend on where gradients happen to have their place.
   std::reverse(segments_.begin(), segments_.end());
   std::vector<NodeId> nodes;
-  for (std::size_t s = 0; s < segments_.size();) {
-    Segment& segment = segments_[s];
-    const auto add_nodes = [&](const Segment& of, std::int64_t rows) {
-      const auto first = nodes_.begin() + static_cast<std::ptrdiff_t>(of.first_node);
-      nodes.insert(nodes.end(), first, first + rows);
-    };
-    nodes.clear();
-    add_nodes(segment, segment.rows);
-    for (++s; s < segments_.size(); ++s) {
-      const std::int64_t rows = segments_[s].rows;
-      if (!join(segment, segments_[s])) break;
-      add_nodes(segments_[s], rows);
-    }
-    run_segment(segment, nodes, targets);
+  for (const Segment& segment : segments_) {
+    const auto first = nodes_.begin() + static_cast<std::ptrdiff_t>(segment.first_node);
+    nodes.insert(nodes.end(), first, first + segment.rows);
   }
+  Segment& all = segments_[0];
+  for (std::size_t s = 1; s < segments_.size(); ++s)
+    if (!join(all, segments_[s])) scatter(all, segments_[s]);
+  run_segment(all, nodes, targets);
   segments_.clear();
 }
 

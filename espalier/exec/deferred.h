@@ -43,6 +43,8 @@ class DeferredGroup {
   static Column column_of(const ConstRows& rows);
   /// Takes `next`, which lies just behind `segment`, in; false if it lies elsewhere.
   static bool join(Segment& segment, const Segment& next);
+  /// Takes `next` in, wherever it lies.
+  static void scatter(Segment& segment, const Segment& next);
   void run_segment(const Segment& segment, std::span<const NodeId> nodes, std::span<float* const> targets);
 
   const Graph& graph_;

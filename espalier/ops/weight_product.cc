@@ -14,8 +14,9 @@ namespace {
 
 /// Rows that are gathered at a time stay in the cache until they are multiplied.
 constexpr std::int64_t kGathered = 64;
-/// For the gradient of the weights more of them: each time, all of it is read and written.
-constexpr std::int64_t kGatheredForGradient = 256;
+/// Rows that a gradient of weights takes at a time, gathered or not: more would leave the cache (300 x 750: 165 GFLOP/s
+/// at 256 rows, 150 at 1152), and bits are the same wherever the rows lie.
+constexpr std::int64_t kRowsForGradient = 256;
 
 std::int64_t distance(const ConstRows& rows) { return std::max(rows.stride, rows.width); }
 
@@ -106,14 +107,10 @@ void add_weight_gradient(const ConstRows& x, const ConstRows& dy, float* dW, std
   const auto add = [&](const ConstRows& a, const ConstRows& b) {
     kernels::product_transposed_a(a.width, b.width, a.count, a.data, distance(a), b.data, distance(b), dW, next, true);
   };
-  if (x.even() && dy.even()) {
-    add(as_matrix(x), as_matrix(dy));
-    return;
-  }
   thread_local std::vector<float> gathered_x;
   thread_local std::vector<float> gathered_dy;
-  for (std::int64_t begin = 0; begin < x.count; begin += kGatheredForGradient) {
-    const std::int64_t count = std::min(kGatheredForGradient, x.count - begin);
+  for (std::int64_t begin = 0; begin < x.count; begin += kRowsForGradient) {
+    const std::int64_t count = std::min(kRowsForGradient, x.count - begin);
     add(side_by_side(piece_of(x, begin, count), gathered_x), side_by_side(piece_of(dy, begin, count), gathered_dy));
   }
 }
