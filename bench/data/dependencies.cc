@@ -49,13 +49,13 @@ DataSet<DependencyTree> read(const std::filesystem::path& path) {
 }
 
 // 51 relations, and trees of 4.5 levels on average in which 65 % of the nodes are leaves. A node with d nodes below it
-// has about 0.9 + 1.25 log(d) children (deviation 0.5 log(d)), and most of the d are below one of them.
+// has about 1.0 + 1.3 log(d) children (deviation 0.5 log(d), at most d), and most of the d are below one of them.
 constexpr std::int32_t kRelations = 51;
-constexpr double kEvenness = 0.35;
+constexpr double kEvenness = 0.11;
 
 std::int32_t draw_children(Random& random, std::int32_t below) {
   const double scale = std::log(below);
-  const long children = std::lround(0.9 + 1.25 * scale + 0.5 * scale * random.normal());
+  const long children = std::lround(1.0 + 1.3 * scale + 0.5 * scale * random.normal());
   return static_cast<std::int32_t>(std::clamp(children, 1L, std::min<long>(below, 18)));
 }
 

@@ -95,8 +95,17 @@ DataSet<Lattice> read(const std::filesystem::path& sentences, const Lexicon& lex
 // a character, on average:
 constexpr std::int32_t kSentences = 3821;
 constexpr std::array kWordsAtEnd{0.337, 0.051, 0.031, 0.003};
-constexpr std::array<Quantile, 10> kLengths{
-    {{0, 3}, {0.05, 6}, {0.1, 7}, {0.25, 17}, {0.5, 27}, {0.75, 39}, {0.9, 64}, {0.95, 84}, {0.99, 131}, {1, 178}}};
+constexpr std::array<Quantile, 11> kLengths{{{0, 3},
+                                             {0.05, 6},
+                                             {0.1, 7},
+                                             {0.25, 16},
+                                             {0.5, 26},
+                                             {0.7, 34},
+                                             {0.8, 43},
+                                             {0.9, 62},
+                                             {0.95, 80},
+                                             {0.99, 125},
+                                             {1, 178}}};
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "bench/data/draws.h"
@@ -81,7 +82,7 @@ class PlanMaker {
     estimates.total_cost = below + std::exp(draw(random_, kCost));
     costs_.push_back(estimates.total_cost);
     node.features = plan_features(estimates);
-    node.target = static_cast<float>(std::log(estimates.total_cost) - 3 + 3 * random_.normal());
+    node.target = static_cast<float>(std::log(estimates.total_cost) - 3 + 3 * std::clamp(random_.normal(), -1.0, 1.0));
     plan_.nodes.push_back(std::move(node));
     return static_cast<std::int32_t>(plan_.nodes.size()) - 1;
   }

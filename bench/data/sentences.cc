@@ -48,7 +48,7 @@ DataSet<TaggedSentence> read(const std::filesystem::path& path) {
 
 // Of the words that occur at most five times: counted as those of english.h.
 constexpr std::int32_t kCharacters = 101;
-constexpr std::array<Quantile, 6> kSpelling{{{0, 1}, {0.1, 4}, {0.5, 7}, {0.9, 11}, {0.99, 17}, {1, 40}}};
+constexpr std::array<Quantile, 6> kSpelling{{{0, 1}, {0.1, 4}, {0.5, 7}, {0.9, 10.5}, {0.99, 15}, {1, 30}}};
 
 /// The spelling of a word is the same wherever it is used.
 std::vector<std::int32_t> spell(std::uint64_t seed, std::int32_t word, const Shares& characters) {

@@ -38,7 +38,7 @@ class TreeLine {
     std::int32_t label = 0;
     std::array<std::int32_t, 2> children{-1, -1};
     std::size_t child_count = 0;
-    std::string_view word;
+    std::string_view word{};
   };
 
   char next() const { return at_ < line_.size() ? line_[at_] : '\0'; }

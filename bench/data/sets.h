@@ -22,7 +22,7 @@ struct DataSet {
   std::int32_t characters = 0;  // of characters
   std::int32_t kinds = 0;       // of bonds
   std::int32_t features = 0;    // numbers that describe an operator
-  std::vector<Instance> instances;
+  std::vector<Instance> instances{};
 };
 
 /// What is generated where there is no folder. Same seed, same data.
