@@ -1,8 +1,9 @@
 /// The data sets of the benchmark: read from a folder where there is one, generated with the same statistics elsewhere.
 ///
-/// The folder is laid out as `sst/train.txt`, `ud_english_ewt/en_ewt-ud-train.conllu.gz`, `ner_zh/resume_train.char.bmes`
-/// with `ner_zh/jieba_dict_small.txt`, `molecules/Lipophilicity.csv`, `query_plans/job_postgres.jsonl.gz`. An empty path
-/// generates. A file that is missing or wrong is a DataError with its name and line.
+/// The folder is laid out as `sst/train.txt`, `ud_english_ewt/en_ewt-ud-train.conllu.gz`,
+/// `ner_zh/resume_train.char.bmes` with `ner_zh/jieba_dict_small.txt`, `molecules/Lipophilicity.csv`,
+/// `query_plans/job_postgres.jsonl.gz`. An empty path generates. A file that is missing or wrong is a DataError with
+/// its name and line.
 #pragma once
 
 #include <cstdint>
