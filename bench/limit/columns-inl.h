@@ -9,6 +9,7 @@
 #define ESPALIER_BENCH_LIMIT_COLUMNS_INL_H_
 #endif
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -44,6 +45,14 @@ HWY_INLINE void ForColumns(std::int64_t columns, const F& f) {
   std::int64_t j = 0;
   for (; j + lanes <= columns; j += lanes) f(WholeVector(), j);
   if (j < columns) f(PartOfVector{static_cast<std::size_t>(columns - j)}, j);
+}
+
+/// Calls f(begin, end) for blocks of rows that go through the columns together: sums over rows stay in registers
+/// meanwhile.
+template <class F>
+HWY_INLINE void ForRowBlocks(std::int64_t rows, const F& f) {
+  constexpr std::int64_t kRowsTogether = 16;
+  for (std::int64_t begin = 0; begin < rows; begin += kRowsTogether) f(begin, std::min(rows, begin + kRowsTogether));
 }
 
 /// y (1 - y), times d: the gradient through a sigmoid of value y.

@@ -24,7 +24,7 @@ void Layer::prepare_forward(std::int64_t rows, std::int64_t calls, Watch& watch)
 
 void Layer::prepare_backward(std::int64_t rows, std::int64_t calls, Watch& watch) {
   if (backward_is_current_ || rows + calls < kLeastRowsBackward) return;
-  backward_.assign_transposed(outputs(), inputs(), w_->values.data(), outputs());
+  backward_.assign_transposed(outputs(), variables(), variable_weights(), outputs());
   backward_is_current_ = true;
   watch.lap(Part::kPreparation);
 }
@@ -49,12 +49,12 @@ void Layer::multiply(std::int64_t m, const float* x, float* y, bool accumulate) 
                    accumulate || bias != nullptr);
 }
 
-void Layer::multiply_transposed(std::int64_t m, const float* dy, float* dx) const {
+void Layer::multiply_transposed(std::int64_t m, const float* dy, float* dx, bool accumulate) const {
   if (backward_is_current_)
-    backward_.product(m, dy, outputs(), nullptr, dx, inputs(), /*accumulate=*/false);
+    backward_.product(m, dy, outputs(), nullptr, dx, variables(), accumulate);
   else
-    kernels::product_transposed_b(m, inputs(), outputs(), dy, outputs(), w_->values.data(), outputs(), dx, inputs(),
-                                  /*accumulate=*/false);
+    kernels::product_transposed_b(m, variables(), outputs(), dy, outputs(), variable_weights(), outputs(), dx,
+                                  variables(), accumulate);
 }
 
 void Layer::forward(std::int64_t m, const float* x, float* y, bool accumulate, Watch& watch) const {
@@ -63,10 +63,10 @@ void Layer::forward(std::int64_t m, const float* x, float* y, bool accumulate, W
   watch.product(m, outputs(), inputs(), [=, this] { multiply(m, x, y, accumulate); });
 }
 
-void Layer::backward(std::int64_t m, const float* dy, float* dx, Watch& watch) const {
-  multiply_transposed(m, dy, dx);
+void Layer::backward(std::int64_t m, const float* dy, float* dx, bool accumulate, Watch& watch) const {
+  multiply_transposed(m, dy, dx, accumulate);
   watch.lap(Part::kProducts);
-  watch.product(m, inputs(), outputs(), [=, this] { multiply_transposed(m, dy, dx); });
+  watch.product(m, variables(), outputs(), [=, this] { multiply_transposed(m, dy, dx, accumulate); });
 }
 
 void Layer::add_gradient(std::int64_t rows, const float* x, const float* dy, Watch& watch) {

@@ -136,7 +136,7 @@ void TreeLstmLimit::inner_backward() {
       tree_lstm_backward(inner_, level.begin, level.end, node_bias_.of_lane(lane));
       watch.lap(Part::kLoops);
       node_.backward(level.size(), gates_.data() + level.begin * node_.outputs(),
-                     dh_.data() + 2 * level.begin * hidden_, watch);
+                     dh_.data() + 2 * level.begin * hidden_, /*accumulate=*/false, watch);
     }
   });
 }
@@ -147,7 +147,7 @@ void TreeLstmLimit::leaves_backward() {
     tree_lstm_leaves_backward(leaves_, begin, end, leaf_bias_.of_lane(lane));
     watch.lap(Part::kLoops);
   });
-  leaf_.backward(distinct_.size(), leaf_gates_.data(), dx_.data(), watch());
+  leaf_.backward(distinct_.size(), leaf_gates_.data(), dx_.data(), /*accumulate=*/false, watch());
 }
 
 void TreeLstmLimit::add_gradients() {

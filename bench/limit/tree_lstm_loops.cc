@@ -1,7 +1,5 @@
 #include "bench/limit/tree_lstm_loops.h"
 
-#include <algorithm>
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "bench/limit/tree_lstm_loops.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -11,9 +9,6 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace espalier::bench::HWY_NAMESPACE {
-
-/// Rows that go through the columns together in backward: sums over rows stay in registers meanwhile.
-constexpr std::int64_t kRowsTogether = 16;
 
 template <bool kLeaves>
 HWY_INLINE void Forward(const TreeLstmRows& rows, std::int64_t begin, std::int64_t end, bool keep) {
@@ -59,8 +54,7 @@ template <bool kLeaves>
 HWY_INLINE void Backward(const TreeLstmRows& rows, std::int64_t begin, std::int64_t end, float* bias) {
   constexpr std::int64_t kGates = kLeaves ? 3 : 5;
   const std::int64_t size = rows.hidden;
-  for (std::int64_t first = begin; first < end; first += kRowsTogether) {
-    const std::int64_t last = std::min(end, first + kRowsTogether);
+  ForRowBlocks(end - begin, [&](std::int64_t first, std::int64_t last) HWY_ATTR {
     ForColumns(size, [&](auto access, std::int64_t j) HWY_ATTR {
       const FloatTag d;
       auto sum_i = access.Load(bias + j);
@@ -72,7 +66,7 @@ HWY_INLINE void Backward(const TreeLstmRows& rows, std::int64_t begin, std::int6
         sum_left = access.Load(bias + 2 * size + j);
         sum_right = access.Load(bias + 3 * size + j);
       }
-      for (std::int64_t r = first; r < last; ++r) {
+      for (std::int64_t r = begin + first; r < begin + last; ++r) {
         const std::int64_t slot = rows.slot[r];
         float* gates = rows.gates + r * kGates * size + j;
         const auto i = access.Load(gates);
@@ -115,7 +109,7 @@ HWY_INLINE void Backward(const TreeLstmRows& rows, std::int64_t begin, std::int6
         access.Store(sum_right, bias + 3 * size + j);
       }
     });
-  }
+  });
 }
 
 void InnerForward(const TreeLstmRows& rows, std::int64_t begin, std::int64_t end, bool keep) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/limit/tree_lstm.h"
+#include "bench/suite/data_workload.h"
 #include "bench/suite/espalier_runner.h"
 #include "bench/suite/network.h"
 #include "espalier/nn/embedding.h"
@@ -60,29 +61,26 @@ class TreeLstmNetwork : public Network {
   mutable std::vector<nn::TreeState> states_;  // of one tree, while it is recorded
 };
 
-class TreeLstmWorkload : public Workload {
+class TreeLstmWorkload : public DataWorkload<BinaryTree> {
  public:
-  TreeLstmWorkload(Data data, const TreeLstmSizes& sizes) : data_(std::move(data)), sizes_(sizes) {}
+  TreeLstmWorkload(Data data, const TreeLstmSizes& sizes)
+      : DataWorkload("B1", "binary Tree-LSTM on sentiment trees", fmt::format("{}/{}", sizes.embedding, sizes.hidden),
+                     std::move(data)),
+        sizes_(sizes) {}
 
-  std::string_view name() const override { return "B1"; }
-  std::string_view title() const override { return "binary Tree-LSTM on sentiment trees"; }
-  std::string sizes() const override { return fmt::format("{}/{}", sizes_.embedding, sizes_.hidden); }
-  bool is_real_data() const override { return data_->real; }
-  std::int32_t instances() const override { return static_cast<std::int32_t>(data_->instances.size()); }
-  std::int32_t nodes(std::int32_t instance) const override {
-    return static_cast<std::int32_t>(data_->instances[static_cast<std::size_t>(instance)].nodes.size());
+  std::int32_t nodes(std::int32_t number) const override {
+    return static_cast<std::int32_t>(instance(number).nodes.size());
   }
   bool has_limit() const override { return true; }
 
   std::unique_ptr<Runner> make(Variant variant, Leaves leaves) const override {
-    auto network = std::make_unique<TreeLstmNetwork>(data_, sizes_);
+    auto network = std::make_unique<TreeLstmNetwork>(data(), sizes_);
     if (variant == Variant::kLimit || variant == Variant::kLimitDedupe)
-      return std::make_unique<TreeLstmLimit>(data_, network->model(), variant == Variant::kLimitDedupe);
+      return std::make_unique<TreeLstmLimit>(data(), network->model(), variant == Variant::kLimitDedupe);
     return make_espalier_runner(std::move(network), variant, leaves);
   }
 
  private:
-  Data data_;
   TreeLstmSizes sizes_;
 };
 
