@@ -43,7 +43,4 @@ std::span<const WorkloadKind> workload_kinds();
 /// Refuses a name that there is not.
 const WorkloadKind& workload_kind(std::string_view name);
 
-/// The numbers of "300/150". Refuses, naming the kind and what it expects, another count of them and numbers below 1.
-std::vector<std::int32_t> parse_sizes(const WorkloadKind& kind, const std::string& text);
-
 }  // namespace espalier::bench

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/workloads/data_workload.h"
+#include "bench/workloads/network_workload.h"
 #include "bench/workloads/networks.h"
 #include "espalier/nn/embedding.h"
 #include "espalier/nn/linear.h"
@@ -86,13 +86,10 @@ std::unique_ptr<Network> character_tagger_network(SharedData<TaggedSentence> dat
 }
 
 std::unique_ptr<Workload> character_tagger_workload(SharedData<TaggedSentence> data, const EmbeddingAndHidden& sizes) {
-  return std::make_unique<DataWorkload<TaggedSentence>>(DataWorkload<TaggedSentence>::Parts{
-      .name = "B3",
-      .title = "BiLSTM tagger that spells rare words",
-      .sizes = fmt::format("{}/{}", sizes.embedding, sizes.hidden),
-      .data = data,
-      .nodes = [](const TaggedSentence& sentence) { return sentence.words.size(); },
-      .make_network = [data, sizes] { return character_tagger_network(data, sizes); }});
+  return std::make_unique<NetworkWorkload<TaggedSentence>>(
+      "B3", "BiLSTM tagger that spells rare words", fmt::format("{}/{}", sizes.embedding, sizes.hidden),
+      std::move(data), [](const TaggedSentence& sentence) { return sentence.words.size(); },
+      [sizes](const SharedData<TaggedSentence>& shared) { return character_tagger_network(shared, sizes); });
 }
 
 }  // namespace espalier::bench

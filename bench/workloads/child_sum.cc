@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/workloads/data_workload.h"
+#include "bench/workloads/network_workload.h"
 #include "bench/workloads/networks.h"
 #include "espalier/nn/child_sum_tree_lstm.h"
 #include "espalier/nn/embedding.h"
@@ -63,13 +63,10 @@ std::unique_ptr<Network> child_sum_network(SharedData<DependencyTree> data, cons
 }
 
 std::unique_ptr<Workload> child_sum_workload(SharedData<DependencyTree> data, const EmbeddingAndHidden& sizes) {
-  return std::make_unique<DataWorkload<DependencyTree>>(
-      DataWorkload<DependencyTree>::Parts{.name = "B4",
-                                          .title = "child-sum Tree-LSTM on dependency trees",
-                                          .sizes = fmt::format("{}/{}", sizes.embedding, sizes.hidden),
-                                          .data = data,
-                                          .nodes = [](const DependencyTree& tree) { return tree.nodes.size(); },
-                                          .make_network = [data, sizes] { return child_sum_network(data, sizes); }});
+  return std::make_unique<NetworkWorkload<DependencyTree>>(
+      "B4", "child-sum Tree-LSTM on dependency trees", fmt::format("{}/{}", sizes.embedding, sizes.hidden),
+      std::move(data), [](const DependencyTree& tree) { return tree.nodes.size(); },
+      [sizes](const SharedData<DependencyTree>& shared) { return child_sum_network(shared, sizes); });
 }
 
 }  // namespace espalier::bench

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/workloads/data_workload.h"
+#include "bench/workloads/network_workload.h"
 #include "bench/workloads/networks.h"
 #include "espalier/nn/embedding.h"
 #include "espalier/nn/linear.h"
@@ -81,13 +81,10 @@ std::unique_ptr<Network> lattice_network(SharedData<Lattice> data, const Embeddi
 }
 
 std::unique_ptr<Workload> lattice_workload(SharedData<Lattice> data, const EmbeddingAndHidden& sizes) {
-  return std::make_unique<DataWorkload<Lattice>>(
-      DataWorkload<Lattice>::Parts{.name = "B5",
-                                   .title = "lattice LSTM on words in Chinese sentences",
-                                   .sizes = fmt::format("{}/{}", sizes.embedding, sizes.hidden),
-                                   .data = data,
-                                   .nodes = [](const Lattice& lattice) { return lattice.characters.size(); },
-                                   .make_network = [data, sizes] { return lattice_network(data, sizes); }});
+  return std::make_unique<NetworkWorkload<Lattice>>(
+      "B5", "lattice LSTM on words in Chinese sentences", fmt::format("{}/{}", sizes.embedding, sizes.hidden),
+      std::move(data), [](const Lattice& lattice) { return lattice.characters.size(); },
+      [sizes](const SharedData<Lattice>& shared) { return lattice_network(shared, sizes); });
 }
 
 }  // namespace espalier::bench

@@ -3,14 +3,13 @@
 ///
 /// A leaf looks both up. An inner node has v = tanh([M_l v_r, M_r v_l] W_v + b_v) and M = W_M [M_l; M_r] + b_M, where
 /// W_M is [h, 2h] and the two matrices lie one above the other. Cross-entropy of v W + b at every node.
-#include <fmt/format.h>
-
 #include <array>
 #include <cmath>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "bench/workloads/data_workload.h"
+#include "bench/workloads/network_workload.h"
 #include "bench/workloads/networks.h"
 #include "espalier/nn/embedding.h"
 #include "espalier/nn/init.h"
@@ -96,13 +95,10 @@ std::unique_ptr<Network> matrix_vector_network(SharedData<BinaryTree> data, std:
 }
 
 std::unique_ptr<Workload> matrix_vector_workload(SharedData<BinaryTree> data, std::int32_t hidden) {
-  return std::make_unique<DataWorkload<BinaryTree>>(
-      DataWorkload<BinaryTree>::Parts{.name = "B8",
-                                      .title = "matrix-vector network on sentiment trees",
-                                      .sizes = fmt::format("{}", hidden),
-                                      .data = data,
-                                      .nodes = [](const BinaryTree& tree) { return tree.nodes.size(); },
-                                      .make_network = [data, hidden] { return matrix_vector_network(data, hidden); }});
+  return std::make_unique<NetworkWorkload<BinaryTree>>(
+      "B8", "matrix-vector network on sentiment trees", std::to_string(hidden), std::move(data),
+      [](const BinaryTree& tree) { return tree.nodes.size(); },
+      [hidden](const SharedData<BinaryTree>& shared) { return matrix_vector_network(shared, hidden); });
 }
 
 }  // namespace espalier::bench

@@ -6,10 +6,11 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "bench/workloads/data_workload.h"
+#include "bench/workloads/network_workload.h"
 #include "bench/workloads/networks.h"
 #include "espalier/nn/embedding.h"
 #include "espalier/nn/gru.h"
@@ -87,13 +88,10 @@ std::unique_ptr<Network> message_passing_network(SharedData<Molecule> data, std:
 }
 
 std::unique_ptr<Workload> message_passing_workload(SharedData<Molecule> data, std::int32_t hidden) {
-  return std::make_unique<DataWorkload<Molecule>>(
-      DataWorkload<Molecule>::Parts{.name = "B6",
-                                    .title = "message passing on molecules",
-                                    .sizes = fmt::format("{}", hidden),
-                                    .data = data,
-                                    .nodes = [](const Molecule& molecule) { return molecule.atoms.size(); },
-                                    .make_network = [data, hidden] { return message_passing_network(data, hidden); }});
+  return std::make_unique<NetworkWorkload<Molecule>>(
+      "B6", "message passing on molecules", std::to_string(hidden), std::move(data),
+      [](const Molecule& molecule) { return molecule.atoms.size(); },
+      [hidden](const SharedData<Molecule>& shared) { return message_passing_network(shared, hidden); });
 }
 
 }  // namespace espalier::bench

