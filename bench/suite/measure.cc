@@ -21,6 +21,8 @@ constexpr double kShortestSlot = 0.01;           // seconds that a variant runs 
 constexpr std::int32_t kMostMinibatches = 2000;  // of a slot
 constexpr double kLong = 0.5;                    // seconds of a minibatch in which a cold start is lost
 constexpr std::int32_t kProbe = 2;               // instances, from which the time of running unbatched is foretold
+constexpr int kProfiled = 6;                     // minibatches at most
+constexpr double kProfileShare = 0.03;           // of the setting's seconds, for each contender
 constexpr double kUnbatchedShare = 0.2;          // of the setting's seconds that a round of it may take
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -28,9 +30,9 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 /// One contender's part in the measurement.
 struct Track {
   Contender* contender = nullptr;
-  double estimate = 0;          // seconds of a minibatch
-  std::vector<double> slots{};  // seconds of each round
-  Statistics statistics{};      // of all rounds
+  double estimate = 0;                   // seconds of a minibatch
+  std::vector<double> slots{};           // seconds of each round
+  std::vector<Statistics> statistics{};  // of each round
   Record record{};
 };
 
@@ -135,25 +137,31 @@ class Measurer {
   }
 
   void run_slot(Track& track, const std::vector<Minibatch>& slot) const {
+    Statistics& statistics = track.statistics.emplace_back();
     const Clock::time_point start = Clock::now();
-    for (const Minibatch& batch : slot) track.statistics.add(run_one(*track.contender->runner, batch).statistics);
+    for (const Minibatch& batch : slot) statistics.add(run_one(*track.contender->runner, batch).statistics);
     track.slots.push_back(seconds_since(start));
   }
 
-  /// The parts of forward and backward, which are measured apart from the rest.
+  /// The parts of forward and backward, which are measured apart from the rest: of several minibatches, the one that
+  /// was disturbed least.
   void profile(Track& track) {
     Runner& runner = *track.contender->runner;
     const Minibatch batch = minibatches_.next();
     runner.set_profiling(true);
-    if (track.estimate < kLong) run_one(runner, batch);  // what is made anew for it
-    const Clock::time_point start = Clock::now();
-    const Statistics::Seconds seconds = run_one(runner, batch).statistics.seconds;
     Breakdown& breakdown = track.record.breakdown;
-    breakdown.profiled = seconds_since(start);
-    breakdown.copying = seconds.copying;
-    breakdown.products = seconds.products;
-    breakdown.maps = seconds.maps;
-    if (is_limit(track.contender->variant)) {  // which tells nothing unless it is profiled
+    double spent = 0;
+    for (int i = 0; i < kProfiled && (i == 0 || spent < kProfileShare * effort_.seconds); ++i) {
+      const Clock::time_point start = Clock::now();
+      const Statistics::Seconds seconds = run_one(runner, batch).statistics.seconds;
+      const double took = seconds_since(start);
+      spent += took;
+      if (breakdown.profiled != 0 && took >= breakdown.profiled) continue;
+      breakdown.profiled = took;
+      breakdown.copying = seconds.copying;
+      breakdown.products = seconds.products;
+      breakdown.maps = seconds.maps;
+      if (!is_limit(track.contender->variant)) continue;  // which tells nothing unless it is profiled
       breakdown.forward = seconds.forward;
       breakdown.backward = seconds.backward;
       breakdown.update = seconds.update;
@@ -200,23 +208,32 @@ class Measurer {
     track.record.over_limit_ns = median(over);
   }
 
-  /// What Espalier's own statistics say, for a minibatch.
+  /// What Espalier's own statistics say, for a minibatch: seconds are those of the round in the middle, so that they
+  /// fit its time; counts are means.
   void count(Track& track) const {
     if (is_limit(track.contender->variant)) return;
-    const Statistics& all = track.statistics;
-    const double minibatches = static_cast<double>(track.slots.size()) * slot_minibatches_;
-    const auto each = [&](auto total) { return static_cast<double>(total) / minibatches; };
     Record& record = track.record;
-    record.breakdown.recording = each(all.seconds.recording);
-    record.breakdown.scheduling = each(all.seconds.scheduling);
-    record.breakdown.planning = each(all.seconds.planning);
-    record.breakdown.forward = each(all.seconds.forward);
-    record.breakdown.backward = each(all.seconds.backward);
-    record.breakdown.update = each(all.seconds.update);
-    record.steps = each(all.steps);
-    record.bound = each(all.bound);
+    const double middle = median(track.slots);
+    const auto nearest = std::min_element(track.slots.begin(), track.slots.end(), [&](double a, double b) {
+      return std::abs(a - middle) < std::abs(b - middle);
+    });
+    const auto at = static_cast<std::size_t>(nearest - track.slots.begin());
+    const Statistics::Seconds& seconds = track.statistics[at].seconds;
+    const double scale = middle / *nearest / slot_minibatches_;
+    record.breakdown.recording = seconds.recording * scale;
+    record.breakdown.scheduling = seconds.scheduling * scale;
+    record.breakdown.planning = seconds.planning * scale;
+    record.breakdown.forward = seconds.forward * scale;
+    record.breakdown.backward = seconds.backward * scale;
+    record.breakdown.update = seconds.update * scale;
+
+    Statistics all;
+    for (const Statistics& round : track.statistics) all.add(round);
+    const double minibatches = static_cast<double>(track.slots.size()) * slot_minibatches_;
+    record.steps = static_cast<double>(all.steps) / minibatches;
+    record.bound = static_cast<double>(all.bound) / minibatches;
     record.bound_is_exact = all.bound_is_exact;
-    record.bytes_copied = each(all.bytes_copied);
+    record.bytes_copied = static_cast<double>(all.bytes_copied) / minibatches;
     record.peak_bytes = all.peak_bytes;
   }
 

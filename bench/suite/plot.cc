@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <ranges>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -20,10 +21,10 @@ namespace espalier::bench {
 namespace {
 
 constexpr std::string_view kTitle = "Throughput against the size of a minibatch";
-constexpr double kPanelWidth = 340;
-constexpr double kPanelHeight = 260;
+constexpr double kPanelWidth = 430;
+constexpr double kPanelHeight = 270;
 constexpr double kLegendHeight = 66;
-constexpr std::size_t kAcross = 3;
+constexpr std::size_t kAcross = 2;  // training and inference side by side
 // Within a panel.
 constexpr double kLeft = 62;
 constexpr double kRight = 16;
@@ -142,12 +143,16 @@ void draw_panel(Svg& svg, const Panel& panel, Point corner) {
   svg.text({(left + right) / 2, bottom + 32}, "instances in a minibatch",
            fmt::format("text-anchor=\"middle\" {}", kGrey));
   svg.upright_text({corner.x + 14, (top + bottom) / 2}, "instances a second", kGrey);
-  for (const Line& line : panel.lines) draw_line(svg, line, x, y, line.threads > range.fewest_threads);
+  // From the last variant to the first, so that the limit and cells lie on top.
+  for (const Look& look : kLooks | std::views::reverse)
+    for (const Line& line : panel.lines)
+      if (line.variant == look.variant) draw_line(svg, line, x, y, line.threads > range.fewest_threads);
 }
 
 void draw_legend(Svg& svg, const std::vector<Panel>& panels) {
   constexpr double kY = 48;
-  constexpr double kEntry = 128;
+  constexpr double kMarkAndGap = 56;
+  constexpr double kLetter = 6.4;  // about the width of one
   std::set<Variant> variants;
   std::set<std::int32_t> threads;
   for (const Panel& panel : panels)
@@ -162,7 +167,7 @@ void draw_legend(Svg& svg, const std::vector<Panel>& panels) {
     svg.line({x, kY}, {x + 24, kY}, stroke(look.colour, false));
     svg.mark(look.mark, {x + 12, kY}, look.colour, true);
     svg.text({x + 30, kY + 4}, look.text);
-    x += kEntry;
+    x += kMarkAndGap + kLetter * static_cast<double>(look.text.size());
   }
   if (threads.size() < 2) return;
   const std::int32_t fewest = *threads.begin();
