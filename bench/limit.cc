@@ -17,6 +17,9 @@
 #include <vector>
 
 #include "bench/data/sets.h"
+#include "bench/workloads/fold_tree.h"
+#include "bench/workloads/plan_net.h"
+#include "bench/workloads/tagger.h"
 #include "bench/workloads/tree_lstm.h"
 #include "espalier/base/error.h"
 #include "espalier/base/threads.h"
@@ -24,9 +27,12 @@
 namespace espalier::bench {
 namespace {
 
+constexpr std::int32_t kFoldTrees = 256;
+
 struct Options {
   std::string workload = "B1";
   std::string sizes;
+  std::string shape = "random";
   std::string data;
   std::vector<std::int32_t> batches{1, 16, 64};
   std::string mode = "train";
@@ -63,6 +69,21 @@ std::unique_ptr<Workload> make_workload(const Options& options) {
     return tree_lstm_workload(std::make_shared<const DataSet<BinaryTree>>(sentiment_trees(options.data)),
                               {.embedding = embedding, .hidden = hidden});
   }
+  if (options.workload == "B0") {
+    const auto shape = options.shape == "random"     ? TreeShape::kRandom
+                       : options.shape == "balanced" ? TreeShape::kBalanced
+                                                     : TreeShape::kChain;
+    return fold_tree_workload(std::make_shared<const DataSet<BinaryTree>>(fold_trees(shape, kFoldTrees)), shape,
+                              parse_sizes(options.sizes, {1024, 0}).first);
+  }
+  if (options.workload == "B2") {
+    const auto [embedding, hidden] = parse_sizes(options.sizes, {128, 64});
+    return tagger_workload(std::make_shared<const DataSet<TaggedSentence>>(tagged_sentences(options.data)),
+                           {.embedding = embedding, .hidden = hidden});
+  }
+  if (options.workload == "B7")
+    return plan_net_workload(std::make_shared<const DataSet<QueryPlan>>(query_plans(options.data)),
+                             parse_sizes(options.sizes, {32, 0}).first);
   throw UsageError(
       fmt::format("--workload: there is no limit of \"{}\"; there are B0, B1, B2 and B7", options.workload));
 }
@@ -118,6 +139,9 @@ int main(int argc, char** argv) {
   CLI::App app("How fast the workloads run when written by hand for whole minibatches, and where the time goes.");
   app.add_option("--workload", options.workload, "B0, B1, B2 or B7")->capture_default_str();
   app.add_option("--sizes", options.sizes, "as 300/150: embedding and hidden; of B0 and B7 the state alone");
+  app.add_option("--shape", options.shape, "of the trees of B0")
+      ->check(CLI::IsMember({"random", "balanced", "chain"}))
+      ->capture_default_str();
   app.add_option("--batch", options.batches, "instances in a minibatch; one or more numbers")->capture_default_str();
   app.add_option("--mode", options.mode)->check(CLI::IsMember({"train", "infer"}))->capture_default_str();
   app.add_option("--threads", options.threads)->check(CLI::Range(1, 1024))->capture_default_str();

@@ -29,9 +29,9 @@ void Layer::prepare_backward(std::int64_t rows, std::int64_t calls, Watch& watch
   watch.lap(Part::kPreparation);
 }
 
-void Layer::multiply(std::int64_t m, const float* x, float* y, bool accumulate) const {
+void Layer::multiply(bool prepared, std::int64_t m, const float* x, float* y, bool accumulate) const {
   const float* bias = b_ == nullptr ? nullptr : b_->values.data();
-  if (forward_is_current_) {
+  if (prepared) {
     forward_.product(m, x, inputs(), bias, y, outputs(), accumulate);
     return;
   }
@@ -49,8 +49,8 @@ void Layer::multiply(std::int64_t m, const float* x, float* y, bool accumulate) 
                    accumulate || bias != nullptr);
 }
 
-void Layer::multiply_transposed(std::int64_t m, const float* dy, float* dx, bool accumulate) const {
-  if (backward_is_current_)
+void Layer::multiply_transposed(bool prepared, std::int64_t m, const float* dy, float* dx, bool accumulate) const {
+  if (prepared)
     backward_.product(m, dy, outputs(), nullptr, dx, variables(), accumulate);
   else
     kernels::product_transposed_b(m, variables(), outputs(), dy, outputs(), variable_weights(), outputs(), dx,
@@ -58,15 +58,17 @@ void Layer::multiply_transposed(std::int64_t m, const float* dy, float* dx, bool
 }
 
 void Layer::forward(std::int64_t m, const float* x, float* y, bool accumulate, Watch& watch) const {
-  multiply(m, x, y, accumulate);
+  const auto run = [=, this, prepared = forward_is_current_] { multiply(prepared, m, x, y, accumulate); };
+  run();
   watch.lap(Part::kProducts);
-  watch.product(m, outputs(), inputs(), [=, this] { multiply(m, x, y, accumulate); });
+  watch.product(m, outputs(), inputs(), run);
 }
 
 void Layer::backward(std::int64_t m, const float* dy, float* dx, bool accumulate, Watch& watch) const {
-  multiply_transposed(m, dy, dx, accumulate);
+  const auto run = [=, this, prepared = backward_is_current_] { multiply_transposed(prepared, m, dy, dx, accumulate); };
+  run();
   watch.lap(Part::kProducts);
-  watch.product(m, variables(), outputs(), [=, this] { multiply_transposed(m, dy, dx, accumulate); });
+  watch.product(m, variables(), outputs(), run);
 }
 
 void Layer::add_gradient(std::int64_t rows, const float* x, const float* dy, Watch& watch) {

@@ -38,8 +38,9 @@ class Layer {
   Weight* b() const { return b_; }
 
  private:
-  void multiply(std::int64_t m, const float* x, float* y, bool accumulate) const;
-  void multiply_transposed(std::int64_t m, const float* dy, float* dx, bool accumulate) const;
+  /// By the weights as they are laid out, or as they are.
+  void multiply(bool prepared, std::int64_t m, const float* x, float* y, bool accumulate) const;
+  void multiply_transposed(bool prepared, std::int64_t m, const float* dy, float* dx, bool accumulate) const;
   const float* variable_weights() const { return w_->values.data() + constants_ * outputs(); }
 
   Weight* w_;

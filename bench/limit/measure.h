@@ -11,7 +11,7 @@
 namespace espalier::bench {
 
 struct LimitFigures {
-  double instances_per_second = 0;      // median of the rounds
+  double instances_per_second = 0;      // of the quickest round of each minibatch
   double gflops = 0;                    // of products, over the whole time
   std::array<double, kParts> shares{};  // of the time of all threads, by Part
   double product_gflops = 0;            // of products, over their own time
@@ -22,7 +22,7 @@ struct LimitFigures {
 
 enum class Mode : std::int32_t { kTrain, kInfer };
 
-/// `rounds` times through the minibatches, after one to warm up, for each of the three questions.
+/// `rounds` times through the minibatches, after one to warm up; of every minibatch the quickest round counts.
 LimitFigures measure_limit(LimitRunner& limit, const std::vector<std::vector<std::int32_t>>& batches, Mode mode,
                            int rounds);
 

@@ -23,6 +23,11 @@ inline constexpr std::size_t kParts = 5;
 
 class Watch {
  public:
+  struct Product {
+    std::int64_t m, n, k;  // [m, k] by [k, n]
+    std::function<void()> run;
+  };
+
   /// From here on, until the first lap.
   void start() {
     if (on_) since_ = Clock::now();
@@ -39,7 +44,7 @@ class Watch {
   void product(std::int64_t m, std::int64_t n, std::int64_t k, const Run& run) {
     if (!on_) return;
     flops_ += 2 * m * n * k;
-    if (keeps_products_) products_.emplace_back(run);
+    if (keeps_products_) products_.push_back({m, n, k, run});
   }
 
   /// With `keep_products`, the products from here on can be had from products().
@@ -50,7 +55,7 @@ class Watch {
   }
   double seconds(Part part) const { return seconds_[static_cast<std::size_t>(part)]; }
   std::int64_t flops() const { return flops_; }
-  const std::vector<std::function<void()>>& products() const { return products_; }
+  const std::vector<Product>& products() const { return products_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -59,7 +64,7 @@ class Watch {
   Clock::time_point since_;
   std::array<double, kParts> seconds_{};
   std::int64_t flops_ = 0;
-  std::vector<std::function<void()>> products_;
+  std::vector<Product> products_;
 };
 
 }  // namespace espalier::bench
