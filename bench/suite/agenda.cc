@@ -53,7 +53,8 @@ std::vector<AgendaEntry> make_agenda(const SuiteOptions& options) {
   for (const WorkloadKind* kind : chosen_kinds(options)) {
     const std::vector<std::string> sizes = sizes_of(options, *kind);
     for (const std::string& size : sizes) {
-      AgendaEntry& entry = agenda.emplace_back(AgendaEntry{.kind = kind, .sizes = size});
+      AgendaEntry& entry =
+          agenda.emplace_back(AgendaEntry{.kind = kind, .size_text = size, .sizes = parse_sizes(*kind, size)});
       for (const std::int32_t threads : threads_of(options, *kind))
         for (const Mode mode : options.modes) {
           std::vector<std::int32_t> batches = options.short_form ? kind->short_batches : kind->batches;

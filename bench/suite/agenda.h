@@ -11,7 +11,8 @@ namespace espalier::bench {
 
 struct AgendaEntry {
   const WorkloadKind* kind = nullptr;
-  std::string sizes;
+  std::string size_text;
+  Sizes sizes;
   std::vector<Setting> settings{};  // by threads, mode, batch
 };
 

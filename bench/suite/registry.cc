@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
 
 #include "bench/workloads/fold_tree.h"
 #include "bench/workloads/networks.h"
+#include "bench/workloads/plan_net.h"
 #include "bench/workloads/tagger.h"
 #include "bench/workloads/tree_lstm.h"
 #include "espalier/base/error.h"
@@ -20,56 +22,26 @@ SharedData<Instance> shared(DataSet<Instance> set) {
   return std::make_shared<const DataSet<Instance>>(std::move(set));
 }
 
-/// Those of "300/150"; none of anything else.
-std::vector<std::int32_t> parse_numbers(const std::string& text) {
-  std::vector<std::int32_t> numbers;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (true) {
-    std::int32_t number = 0;
-    const auto parsed = std::from_chars(at, end, number);
-    if (parsed.ec != std::errc() || number < 1) return {};
-    numbers.push_back(number);
-    if (parsed.ptr == end) return numbers;
-    if (*parsed.ptr != '/') return {};
-    at = parsed.ptr + 1;
-  }
-}
+EmbeddingAndHidden two(const Sizes& sizes) { return {.embedding = sizes.numbers[0], .hidden = sizes.numbers[1]}; }
 
-[[noreturn]] void refuse_sizes(const WorkloadKind& kind, const std::string& text) {
-  throw UsageError(fmt::format("sizes of {} are {}, as in {}, but \"{}\" is given", kind.name, kind.size_names,
-                               kind.sizes.front(), text));
-}
+constexpr std::array<std::pair<std::string_view, TreeShape>, 4> kShapes{{{"random", TreeShape::kRandom},
+                                                                         {"same", TreeShape::kSame},
+                                                                         {"balanced", TreeShape::kBalanced},
+                                                                         {"chain", TreeShape::kChain}}};
 
-EmbeddingAndHidden two_sizes(std::string_view kind, const std::string& text) {
-  const std::vector<std::int32_t> sizes = parse_numbers(text);
-  if (sizes.size() != 2) refuse_sizes(workload_kind(kind), text);
-  return {.embedding = sizes[0], .hidden = sizes[1]};
-}
-
-std::int32_t one_size(std::string_view kind, const std::string& text) {
-  const std::vector<std::int32_t> sizes = parse_numbers(text);
-  if (sizes.size() != 1) refuse_sizes(workload_kind(kind), text);
-  return sizes[0];
+const TreeShape* find_shape(std::string_view name) {
+  for (const auto& [known, shape] : kShapes)
+    if (known == name) return &shape;
+  return nullptr;
 }
 
 /// Of Fold's trees there are as many as the largest minibatch has, where nothing else is said.
 constexpr std::int32_t kFoldTrees = 256;
 
-/// "random/1024": one of the shapes, and the size of the state.
-std::unique_ptr<Workload> make_fold_trees(const std::string& sizes, const Source& source) {
-  constexpr std::array<std::pair<std::string_view, TreeShape>, 4> kShapes{{{"random/", TreeShape::kRandom},
-                                                                           {"same/", TreeShape::kSame},
-                                                                           {"balanced/", TreeShape::kBalanced},
-                                                                           {"chain/", TreeShape::kChain}}};
-  for (const auto& [prefix, shape] : kShapes) {
-    if (!sizes.starts_with(prefix)) continue;
-    const std::int32_t count = source.generate.count > 0 ? source.generate.count : kFoldTrees;
-    const std::vector<std::int32_t> state = parse_numbers(sizes.substr(prefix.size()));
-    if (state.size() == 1)
-      return fold_tree_workload(shared(fold_trees(shape, count, source.generate.seed)), shape, state[0]);
-  }
-  refuse_sizes(workload_kind("B0"), sizes);
+std::unique_ptr<Workload> make_fold_trees(const Sizes& sizes, const Source& source) {
+  const TreeShape shape = *find_shape(sizes.shape);
+  const std::int32_t count = source.generate.count > 0 ? source.generate.count : kFoldTrees;
+  return fold_tree_workload(shared(fold_trees(shape, count, source.generate.seed)), shape, sizes.numbers[0]);
 }
 
 const std::vector<std::int32_t> kBatches{1, 16, 64, 256};
@@ -93,10 +65,9 @@ std::vector<WorkloadKind> make_kinds() {
        .short_threads = true,
        .large_batch = 4096,
        .make =
-           [](const std::string& sizes, const Source& source) {
-             const EmbeddingAndHidden two = two_sizes("B1", sizes);
+           [](const Sizes& sizes, const Source& source) {
              return tree_lstm_workload(shared(sentiment_trees(source.folder, source.generate)),
-                                       {.embedding = two.embedding, .hidden = two.hidden});
+                                       {.embedding = sizes.numbers[0], .hidden = sizes.numbers[1]});
            }},
       {.name = "B2",
        .title = "BiLSTM tagger",
@@ -106,10 +77,9 @@ std::vector<WorkloadKind> make_kinds() {
        .short_batches = {64},
        .short_threads = true,
        .make =
-           [](const std::string& sizes, const Source& source) {
-             const EmbeddingAndHidden two = two_sizes("B2", sizes);
+           [](const Sizes& sizes, const Source& source) {
              return tagger_workload(shared(tagged_sentences(source.folder, source.generate)),
-                                    {.embedding = two.embedding, .hidden = two.hidden});
+                                    {.embedding = sizes.numbers[0], .hidden = sizes.numbers[1]});
            }},
       {.name = "B3",
        .title = "BiLSTM tagger that spells rare words",
@@ -118,9 +88,8 @@ std::vector<WorkloadKind> make_kinds() {
        .batches = kBatches,
        .short_batches = {64},
        .make =
-           [](const std::string& sizes, const Source& source) {
-             return character_tagger_workload(shared(tagged_sentences(source.folder, source.generate)),
-                                              two_sizes("B3", sizes));
+           [](const Sizes& sizes, const Source& source) {
+             return character_tagger_workload(shared(tagged_sentences(source.folder, source.generate)), two(sizes));
            }},
       {.name = "B4",
        .title = "child-sum Tree-LSTM on dependency trees",
@@ -129,9 +98,8 @@ std::vector<WorkloadKind> make_kinds() {
        .batches = kBatches,
        .short_batches = {64},
        .make =
-           [](const std::string& sizes, const Source& source) {
-             return child_sum_workload(shared(dependency_trees(source.folder, source.generate)),
-                                       two_sizes("B4", sizes));
+           [](const Sizes& sizes, const Source& source) {
+             return child_sum_workload(shared(dependency_trees(source.folder, source.generate)), two(sizes));
            }},
       {.name = "B5",
        .title = "lattice LSTM on words in Chinese sentences",
@@ -140,8 +108,8 @@ std::vector<WorkloadKind> make_kinds() {
        .batches = kBatches,
        .short_batches = {64},
        .make =
-           [](const std::string& sizes, const Source& source) {
-             return lattice_workload(shared(word_lattices(source.folder, source.generate)), two_sizes("B5", sizes));
+           [](const Sizes& sizes, const Source& source) {
+             return lattice_workload(shared(word_lattices(source.folder, source.generate)), two(sizes));
            }},
       {.name = "B6",
        .title = "message passing on molecules",
@@ -150,8 +118,19 @@ std::vector<WorkloadKind> make_kinds() {
        .batches = kBatches,
        .short_batches = {64},
        .make =
-           [](const std::string& sizes, const Source& source) {
-             return message_passing_workload(shared(molecules(source.folder, source.generate)), one_size("B6", sizes));
+           [](const Sizes& sizes, const Source& source) {
+             return message_passing_workload(shared(molecules(source.folder, source.generate)), sizes.numbers[0]);
+           }},
+      {.name = "B7",
+       .title = "query-plan network, a small network for each kind of operator",
+       .size_names = "hidden",
+       .sizes = {"32", "128"},
+       .batches = {1, 100},
+       .short_sizes = 2,
+       .short_batches = {1, 100},
+       .make =
+           [](const Sizes& sizes, const Source& source) {
+             return plan_net_workload(shared(query_plans(source.folder, source.generate)), sizes.numbers[0]);
            }},
       {.name = "B8",
        .title = "matrix-vector network on sentiment trees",
@@ -160,9 +139,8 @@ std::vector<WorkloadKind> make_kinds() {
        .batches = kBatches,
        .short_batches = {64},
        .make =
-           [](const std::string& sizes, const Source& source) {
-             return matrix_vector_workload(shared(sentiment_trees(source.folder, source.generate)),
-                                           one_size("B8", sizes));
+           [](const Sizes& sizes, const Source& source) {
+             return matrix_vector_workload(shared(sentiment_trees(source.folder, source.generate)), sizes.numbers[0]);
            }},
   };
 }
@@ -181,6 +159,32 @@ const WorkloadKind& workload_kind(std::string_view name) {
     known += (known.empty() ? "" : ", ") + std::string(kind.name);
   }
   throw UsageError(fmt::format("there is no workload \"{}\": the workloads are {}", name, known));
+}
+
+Sizes parse_sizes(const WorkloadKind& kind, const std::string& text) {
+  const auto refuse = [&] {
+    throw UsageError(fmt::format("sizes of {} are {}, as in {}, but \"{}\" is given", kind.name, kind.size_names,
+                                 kind.sizes.front(), text));
+  };
+  Sizes sizes;
+  std::size_t expected = 1 + static_cast<std::size_t>(std::count(kind.size_names.begin(), kind.size_names.end(), '/'));
+  std::size_t begin = 0;
+  if (kind.size_names.starts_with("shape/")) {
+    begin = text.find('/') + 1;
+    sizes.shape = text.substr(0, begin == 0 ? 0 : begin - 1);
+    if (find_shape(sizes.shape) == nullptr) refuse();
+    --expected;
+  }
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find('/', begin), text.size());
+    std::int32_t number = 0;
+    const auto parsed = std::from_chars(text.data() + begin, text.data() + end, number);
+    if (parsed.ec != std::errc() || parsed.ptr != text.data() + end || number < 1) refuse();
+    sizes.numbers.push_back(number);
+    begin = end + 1;
+  }
+  if (sizes.numbers.size() != expected) refuse();
+  return sizes;
 }
 
 }  // namespace espalier::bench

@@ -21,6 +21,12 @@ struct Source {
   Generate generate;
 };
 
+/// "300/150" in parts; of B0, the shape of its trees goes first.
+struct Sizes {
+  std::string shape;
+  std::vector<std::int32_t> numbers;
+};
+
 struct WorkloadKind {
   std::string_view name;        // as in "B1"
   std::string_view title;       // as in "binary Tree-LSTM on sentiment trees"
@@ -33,8 +39,7 @@ struct WorkloadKind {
   bool short_threads = false;
   /// A further batch, at the first of the sizes, to see whether large ones cost more an instance; 0: none.
   std::int32_t large_batch = 0;
-  /// Refuses sizes that are not of the form above.
-  std::function<std::unique_ptr<Workload>(const std::string& sizes, const Source& source)> make;
+  std::function<std::unique_ptr<Workload>(const Sizes& sizes, const Source& source)> make;
 };
 
 /// All, by name.
@@ -42,5 +47,8 @@ std::span<const WorkloadKind> workload_kinds();
 
 /// Refuses a name that there is not.
 const WorkloadKind& workload_kind(std::string_view name);
+
+/// Refuses what is not of the form that the kind's `size_names` say.
+Sizes parse_sizes(const WorkloadKind& kind, const std::string& text);
 
 }  // namespace espalier::bench

@@ -59,14 +59,14 @@ class Suite {
 
  private:
   void run_entry(const AgendaEntry& entry) {
-    status_.show(fmt::format("{} {}: data and weights", entry.kind->name, entry.sizes));
+    status_.show(fmt::format("{} {}: data and weights", entry.kind->name, entry.size_text));
     const std::unique_ptr<Workload> workload = entry.kind->make(entry.sizes, options_.source);
     std::vector<Contender> contenders = make_contenders(options_, *workload);
     if (contenders.empty()) throw UsageError(fmt::format("{} has none of the variants asked for", entry.kind->name));
     const Setting* last = nullptr;
     for (const Setting& setting : entry.settings) {
       status_.show(fmt::format("[{}/{}] {} {}: {}, {} instances, {} threads", all_ - left_ + 1, all_, entry.kind->name,
-                               entry.sizes, name_of(setting.mode), setting.batch, setting.threads));
+                               entry.size_text, name_of(setting.mode), setting.batch, setting.threads));
       const Measurement measurement = measure(*workload, contenders, setting, effort());
       status_.clear();
       if (last == nullptr || last->mode != setting.mode || last->threads != setting.threads)

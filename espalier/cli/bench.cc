@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <memory>
 
 #include "bench/suite/suite.h"
@@ -46,8 +45,6 @@ void run(Options options) {
   for (const std::string& leaves : options.leaves)
     suite.leaves.push_back(leaves == "each" ? bench::Leaves::kEach : bench::Leaves::kOnce);
   suite.source.folder = options.data;
-  if (const char* folder = std::getenv("ESPALIER_DATA"); options.data.empty() && folder != nullptr)
-    suite.source.folder = folder;
   suite.json = options.json;
   suite.plot = options.plot;
   run_suite(suite);
@@ -80,8 +77,10 @@ void add_bench(CLI::App& app) {
       ->check(CLI::Range(1, 10'000));
   command->add_option("--seconds", suite.seconds, "Seconds for each setting (default: its share of the whole)")
       ->check(CLI::PositiveNumber);
-  command->add_option("--data", options->data,
-                      "Folder of real data (default: ESPALIER_DATA of the environment, else data is generated)");
+  command
+      ->add_option("--data", options->data,
+                   "Folder of real data; empty: data is generated (default: ESPALIER_DATA of the environment)")
+      ->envname("ESPALIER_DATA");
   command
       ->add_option("--instances", suite.source.generate.count,
                    "Instances to generate (default: as many as the real data has)")
