@@ -17,13 +17,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Minibatch = std::vector<std::int32_t>;
 
-constexpr double kShortestSlot = 0.01;           // seconds that a variant runs in a round, against the clock's jitter
-constexpr std::int32_t kMostMinibatches = 2000;  // of a slot
-constexpr double kLong = 0.5;                    // seconds of a minibatch in which a cold start is lost
-constexpr std::int32_t kProbe = 2;               // instances, from which the time of running unbatched is foretold
-constexpr int kProfiled = 6;                     // minibatches at most
-constexpr double kProfileShare = 0.03;           // of the setting's seconds, for each contender
-constexpr double kUnbatchedShare = 0.2;          // of the setting's seconds that a round of it may take
+constexpr double kShortestSlot = 0.01;     // seconds that a variant runs in a round, against the clock's jitter
+constexpr double kMostMinibatches = 2000;  // of a slot
+constexpr double kLong = 0.5;              // seconds of a minibatch in which a cold start is lost
+constexpr std::int32_t kProbe = 2;         // instances, from which the time of running unbatched is foretold
+constexpr int kProfiled = 6;               // minibatches at most
+constexpr double kProfileShare = 0.03;     // of the setting's seconds, for each contender
+constexpr double kUnbatchedShare = 0.2;    // of the setting's seconds that a round of it may take
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -119,8 +119,9 @@ class Measurer {
   void run_rounds() {
     double least = INFINITY;
     for (const Track& track : tracks_) least = std::min(least, track.estimate);
-    slot_minibatches_ =
-        std::clamp(static_cast<std::int32_t>(std::ceil(kShortestSlot / std::max(least, 1e-7))), 1, kMostMinibatches);
+    const double wanted = std::ceil(kShortestSlot / std::max(least, 1e-7));
+    const double affordable = effort_.seconds / effort_.least_rounds / round_seconds();
+    slot_minibatches_ = static_cast<std::int32_t>(std::clamp(std::min(wanted, affordable), 1.0, kMostMinibatches));
     std::vector<Minibatch> slot(static_cast<std::size_t>(slot_minibatches_));
     for (std::int32_t round = 0; round < effort_.most_rounds; ++round) {
       const double left = effort_.seconds - seconds_since(started_);
