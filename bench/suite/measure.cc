@@ -92,8 +92,8 @@ class Measurer {
       std::erase_if(tracks_, [&](const Track& track) {
         const bool out = track.contender->variant == variant && also(track);
         if (out)
-          result_.notes.push_back(fmt::format("{} (leaves {}) left out: a minibatch would take {:.1f} s",
-                                              name_of(variant), name_of(track.contender->leaves), track.estimate));
+          result_.left_out.push_back(
+              fmt::format("{} {} ({:.1f} s)", name_of(variant), name_of(track.contender->leaves), track.estimate));
         return out;
       });
     };

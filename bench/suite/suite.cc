@@ -73,7 +73,8 @@ class Suite {
         print(table_heading(entry.kind->title, measurement.records.front()));
       last = &setting;
       print(table_rows(measurement.records));
-      for (const std::string& note : measurement.notes) fmt::print("{:>6} {}\n", "", note);
+      if (!measurement.left_out.empty())
+        fmt::print("{:>6} left out, for the time of a minibatch: {}\n", "", fmt::join(measurement.left_out, ", "));
       std::fflush(stdout);
       records_.insert(records_.end(), measurement.records.begin(), measurement.records.end());
       --left_;

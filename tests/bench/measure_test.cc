@@ -90,7 +90,7 @@ TEST_F(Measure, GivesAllVariantsTheSameInstancesInTurns) {
   const Measurement result =
       run({.batch = 4, .mode = Mode::kTrain, .threads = 1}, {.seconds = 0.01, .least_rounds = 3, .most_rounds = 3});
   EXPECT_EQ(thread_count(), 1);
-  EXPECT_THAT(result.notes, IsEmpty());
+  EXPECT_THAT(result.left_out, IsEmpty());
   ASSERT_THAT(result.records, SizeIs(2));
   // A cold and a warm minibatch each, three rounds, and a profiled one each.
   ASSERT_THAT(calls(), SizeIs(2 * 2 + 3 * 2 + 2));
@@ -141,8 +141,8 @@ TEST_F(Measure, LeavesOutWhatWouldTakeTooLongAndSaysSo) {
   add(Variant::kUnbatched, Leaves::kEach, 0.010);
   const Measurement result = run({.batch = 100}, {.seconds = 0.2, .least_rounds = 2, .most_rounds = 2});
   ASSERT_THAT(result.records, SizeIs(1));
-  ASSERT_THAT(result.notes, SizeIs(1));
-  EXPECT_THAT(result.notes[0], ::testing::StartsWith("unbatched (leaves each) left out: a minibatch would take 1."));
+  ASSERT_THAT(result.left_out, SizeIs(1));
+  EXPECT_THAT(result.left_out[0], ::testing::StartsWith("unbatched each (1."));
   for (const Call& call : calls()) EXPECT_TRUE(call.variant == Variant::kCells || call.batch.size() <= 2);
 }
 
