@@ -65,8 +65,8 @@ struct QueryPlan {
     std::int32_t kind = 0;
     std::int32_t left = -1;  // -1: none
     std::int32_t right = -1;
-    std::vector<float> features;  // as many for all nodes of a data set
-    float target = 0;             // logarithm of its measured time
+    std::vector<float> features{};  // as many for all nodes of a data set
+    float target = 0;               // logarithm of its measured time
   };
   std::vector<Node> nodes;
 };

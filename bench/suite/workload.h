@@ -23,10 +23,14 @@ enum class Variant : std::int32_t {
 /// Whether equal leaves are computed once by the variants of Espalier.
 enum class Leaves : std::int32_t { kOnce, kEach };
 
+/// A step of training moves the weights by this, divided by the number of instances, times the gradient: little enough
+/// for numbers to stay tame over hundreds of steps.
+inline constexpr double kLearningRate = 1e-3;
+
 /// What one minibatch gave.
 struct BatchResult {
   double loss = 0;        // sum over the instances (training), or a sum of all outputs (inference): to compare variants
-  Statistics statistics;  // of Espalier's variants; zeros for the limit
+  Statistics statistics;  // of Espalier's variants; of the limit, seconds only, and only where it is profiled
 };
 
 /// One variant with weights of its own. All runners of one workload start from the same weights.
@@ -44,6 +48,8 @@ class Runner {
     std::vector<float> values;
   };
   virtual std::vector<Gradient> gradients(std::span<const std::int32_t> batch) = 0;
+  /// Whether results tell from here on where the time went (Statistics::Seconds); at first they do not.
+  virtual void set_profiling(bool on) = 0;
 };
 
 class Workload {

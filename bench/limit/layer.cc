@@ -1,0 +1,91 @@
+#include "bench/limit/layer.h"
+
+#include <algorithm>
+#include <span>
+
+#include "espalier/kernels/product.h"
+#include "espalier/kernels/rows.h"
+
+namespace espalier::bench {
+namespace {
+
+/// Laying weights out costs about as much as this many rows gain by it.
+constexpr std::int64_t kLeastRowsForward = 64;
+constexpr std::int64_t kLeastRowsBackward = 16;
+
+}  // namespace
+
+void Layer::prepare_forward(std::int64_t rows, std::int64_t calls, Watch& watch) {
+  if (forward_is_current_ || rows + calls < kLeastRowsForward) return;
+  forward_.assign(inputs(), outputs(), w_->values.data(), outputs());
+  forward_is_current_ = true;
+  watch.lap(Part::kPreparation);
+}
+
+void Layer::prepare_backward(std::int64_t rows, std::int64_t calls, Watch& watch) {
+  if (backward_is_current_ || rows + calls < kLeastRowsBackward) return;
+  backward_.assign_transposed(outputs(), variables(), variable_weights(), outputs());
+  backward_is_current_ = true;
+  watch.lap(Part::kPreparation);
+}
+
+void Layer::multiply(bool prepared, std::int64_t m, const float* x, float* y, bool accumulate) const {
+  const float* bias = b_ == nullptr ? nullptr : b_->values.data();
+  if (prepared) {
+    forward_.product(m, x, inputs(), bias, y, outputs(), accumulate);
+    return;
+  }
+  if (bias != nullptr) {
+    const std::span<const float> row(bias, static_cast<std::size_t>(outputs()));
+    for (std::int64_t r = 0; r < m; ++r) {
+      const std::span<float> to(y + r * outputs(), row.size());
+      if (accumulate)
+        kernels::add(row, to);
+      else
+        kernels::copy(row, to);
+    }
+  }
+  kernels::product(m, outputs(), inputs(), x, inputs(), w_->values.data(), outputs(), y, outputs(),
+                   accumulate || bias != nullptr);
+}
+
+void Layer::multiply_transposed(bool prepared, std::int64_t m, const float* dy, float* dx, bool accumulate) const {
+  if (prepared)
+    backward_.product(m, dy, outputs(), nullptr, dx, variables(), accumulate);
+  else
+    kernels::product_transposed_b(m, variables(), outputs(), dy, outputs(), variable_weights(), outputs(), dx,
+                                  variables(), accumulate);
+}
+
+void Layer::forward(std::int64_t m, const float* x, float* y, bool accumulate, Watch& watch) const {
+  const auto run = [=, this, prepared = forward_is_current_] { multiply(prepared, m, x, y, accumulate); };
+  run();
+  watch.lap(Part::kProducts);
+  watch.product(m, outputs(), inputs(), run);
+}
+
+void Layer::backward(std::int64_t m, const float* dy, float* dx, bool accumulate, Watch& watch) const {
+  const auto run = [=, this, prepared = backward_is_current_] { multiply_transposed(prepared, m, dy, dx, accumulate); };
+  run();
+  watch.lap(Part::kProducts);
+  watch.product(m, variables(), outputs(), run);
+}
+
+void Layer::add_gradient(std::int64_t rows, const float* x, const float* dy, Watch& watch) {
+  if (rows == 0) return;
+  const auto add_to = [=, this](float* target) {
+    kernels::product_transposed_a(inputs(), outputs(), rows, x, inputs(), dy, outputs(), target, outputs(),
+                                  /*accumulate=*/true);
+  };
+  add_to(w_->target());
+  watch.lap(Part::kProducts);
+  watch.product(inputs(), outputs(), rows, [=, this] {
+    if (elsewhere_.data() == nullptr) std::fill_n(elsewhere_.room(w_->size()), w_->size(), 0.0F);
+    add_to(elsewhere_.data());
+  });
+  if (w_->collects) return;
+  forward_is_current_ = false;
+  backward_is_current_ = false;
+}
+
+}  // namespace espalier::bench

@@ -1,0 +1,15 @@
+/// The training and inference loop of a Network, which all of Espalier's variants share.
+#pragma once
+
+#include <memory>
+
+#include "bench/suite/network.h"
+#include "bench/suite/workload.h"
+
+namespace espalier::bench {
+
+/// A runner for one of the variants kCells, kPlain, kUnbatched; refuses the others. The graph is reused from minibatch
+/// to minibatch.
+std::unique_ptr<Runner> make_espalier_runner(std::unique_ptr<Network> network, Variant variant, Leaves leaves);
+
+}  // namespace espalier::bench

@@ -1,0 +1,89 @@
+#include "bench/workloads/tagger.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "bench/limit/tagger.h"
+#include "bench/suite/data_workload.h"
+#include "bench/suite/espalier_runner.h"
+#include "bench/suite/network.h"
+#include "espalier/nn/embedding.h"
+#include "espalier/nn/linear.h"
+#include "espalier/nn/lstm.h"
+#include "espalier/ops/cross_entropy.h"
+#include "espalier/ops/tanh.h"
+
+namespace espalier::bench {
+namespace {
+
+using Data = std::shared_ptr<const DataSet<TaggedSentence>>;
+
+class TaggerNetwork : public Network {
+ public:
+  TaggerNetwork(Data data, const TaggerSizes& sizes)
+      : data_(std::move(data)),
+        words_(model_ / "words", data_->words, sizes.embedding),
+        lstm_(model_ / "lstm", sizes.embedding, sizes.hidden),
+        middle_(model_ / "middle", 2 * sizes.hidden, sizes.middle),
+        classify_(model_ / "classify", sizes.middle, data_->labels) {}
+
+  void record_losses(Graph& graph, std::int32_t instance, std::vector<Expr>& losses) const override {
+    const TaggedSentence& sentence = data_->instances[static_cast<std::size_t>(instance)];
+    const std::vector<Expr> states = encode(graph, sentence);
+    for (std::size_t t = 0; t < states.size(); ++t)
+      losses.push_back(cross_entropy(scores(states[t]), sentence.tags[t]));
+  }
+
+  void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const override {
+    for (const Expr& state : encode(graph, data_->instances[static_cast<std::size_t>(instance)]))
+      outputs.push_back(scores(state));
+  }
+
+ private:
+  std::vector<Expr> encode(Graph& graph, const TaggedSentence& sentence) const {
+    inputs_.clear();
+    for (const std::int32_t word : sentence.words) inputs_.push_back(words_(graph, word));
+    return lstm_(inputs_);
+  }
+  Expr scores(const Expr& state) const { return classify_(tanh(middle_(state))); }
+
+  Data data_;
+  nn::Embedding words_;
+  nn::BiLstm lstm_;
+  nn::Linear middle_;
+  nn::Linear classify_;
+  mutable std::vector<Expr> inputs_;  // of one sentence, while it is recorded
+};
+
+class TaggerWorkload : public DataWorkload<TaggedSentence> {
+ public:
+  TaggerWorkload(Data data, const TaggerSizes& sizes)
+      : DataWorkload("B2", "BiLSTM tagger", fmt::format("{}/{}", sizes.embedding, sizes.hidden), std::move(data)),
+        sizes_(sizes) {}
+
+  std::int32_t nodes(std::int32_t number) const override {
+    return static_cast<std::int32_t>(instance(number).words.size());
+  }
+  bool has_limit() const override { return true; }
+
+  std::unique_ptr<Runner> make(Variant variant, Leaves leaves) const override {
+    auto network = std::make_unique<TaggerNetwork>(data(), sizes_);
+    if (variant == Variant::kLimit || variant == Variant::kLimitDedupe)
+      return std::make_unique<TaggerLimit>(data(), network->model(), variant == Variant::kLimitDedupe);
+    return make_espalier_runner(std::move(network), variant, leaves);
+  }
+
+ private:
+  TaggerSizes sizes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Workload> tagger_workload(Data data, const TaggerSizes& sizes) {
+  return std::make_unique<TaggerWorkload>(std::move(data), sizes);
+}
+
+}  // namespace espalier::bench

@@ -1,0 +1,93 @@
+#include "bench/workloads/tree_lstm.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "bench/limit/tree_lstm.h"
+#include "bench/suite/data_workload.h"
+#include "bench/suite/espalier_runner.h"
+#include "bench/suite/network.h"
+#include "espalier/nn/embedding.h"
+#include "espalier/nn/linear.h"
+#include "espalier/nn/tree_lstm.h"
+#include "espalier/ops/cross_entropy.h"
+
+namespace espalier::bench {
+namespace {
+
+using Data = std::shared_ptr<const DataSet<BinaryTree>>;
+
+class TreeLstmNetwork : public Network {
+ public:
+  TreeLstmNetwork(Data data, const TreeLstmSizes& sizes)
+      : data_(std::move(data)),
+        words_(model_ / "words", data_->words, sizes.embedding),
+        cell_(model_ / "cell", sizes.embedding, sizes.hidden),
+        classify_(model_ / "classify", sizes.hidden, data_->labels) {}
+
+  void record_losses(Graph& graph, std::int32_t instance, std::vector<Expr>& losses) const override {
+    encode(graph, tree(instance), [&](const nn::TreeState& state, const BinaryTree::Node& node) {
+      losses.push_back(cross_entropy(classify_(state.h), node.label));
+    });
+  }
+
+  void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const override {
+    outputs.push_back(classify_(encode(graph, tree(instance), [](const nn::TreeState&, const BinaryTree::Node&) {}).h));
+  }
+
+ private:
+  const BinaryTree& tree(std::int32_t instance) const { return data_->instances[static_cast<std::size_t>(instance)]; }
+
+  /// The state of the root. Calls at_node(state, node) for every node.
+  template <class AtNode>
+  nn::TreeState encode(Graph& graph, const BinaryTree& tree, const AtNode& at_node) const {
+    states_.clear();
+    for (const BinaryTree::Node& node : tree.nodes) {
+      states_.push_back(node.is_leaf() ? cell_.leaf(words_(graph, node.word))
+                                       : cell_(states_[static_cast<std::size_t>(node.left)],
+                                               states_[static_cast<std::size_t>(node.right)]));
+      at_node(states_.back(), node);
+    }
+    return states_.back();
+  }
+
+  Data data_;
+  nn::Embedding words_;
+  nn::BinaryTreeLstm cell_;
+  nn::Linear classify_;
+  mutable std::vector<nn::TreeState> states_;  // of one tree, while it is recorded
+};
+
+class TreeLstmWorkload : public DataWorkload<BinaryTree> {
+ public:
+  TreeLstmWorkload(Data data, const TreeLstmSizes& sizes)
+      : DataWorkload("B1", "binary Tree-LSTM on sentiment trees", fmt::format("{}/{}", sizes.embedding, sizes.hidden),
+                     std::move(data)),
+        sizes_(sizes) {}
+
+  std::int32_t nodes(std::int32_t number) const override {
+    return static_cast<std::int32_t>(instance(number).nodes.size());
+  }
+  bool has_limit() const override { return true; }
+
+  std::unique_ptr<Runner> make(Variant variant, Leaves leaves) const override {
+    auto network = std::make_unique<TreeLstmNetwork>(data(), sizes_);
+    if (variant == Variant::kLimit || variant == Variant::kLimitDedupe)
+      return std::make_unique<TreeLstmLimit>(data(), network->model(), variant == Variant::kLimitDedupe);
+    return make_espalier_runner(std::move(network), variant, leaves);
+  }
+
+ private:
+  TreeLstmSizes sizes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Workload> tree_lstm_workload(Data data, const TreeLstmSizes& sizes) {
+  return std::make_unique<TreeLstmWorkload>(std::move(data), sizes);
+}
+
+}  // namespace espalier::bench
