@@ -23,8 +23,8 @@ class Preparing {
   /// For inference the weights stay, and are laid out once.
   void add_forever() { forward_gain_ += 1e9; }
 
-  bool pays_forward() const { return forward_gain_ > 0.25; }
-  bool pays_backward() const { return backward_gain_ > 0.35; }
+  bool pays_forward() const { return forward_gain_ > 1.0; }
+  bool pays_backward() const { return backward_gain_ > 0.6; }
 
  private:
   double forward_gain_ = 0;
