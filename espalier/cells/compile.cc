@@ -13,7 +13,7 @@ namespace {
 /// Inputs and parameters together: masks of an op's inputs have 32 bits, and the last stands for what forward saves.
 constexpr std::size_t kMostInputs = 31;
 /// Floats of a tile: with values and gradients it stays in a first cache of 32 KB or more.
-constexpr std::int64_t kTileFloats = 4096;
+constexpr std::int64_t kTileFloats = 8192;
 /// Operations on elements are this many multiply-adds of a product.
 constexpr std::int64_t kElementWork = 16;
 
@@ -74,6 +74,7 @@ class Compiler {
       if (needed_[static_cast<std::size_t>(i)] && value_of_[static_cast<std::size_t>(i)] == kNone)
         if (!lower(NodeId{i})) return nullptr;
     add_result_copies();
+    std::erase_if(code(), [](const Instruction& instruction) { return instruction.info == nullptr; });
     make_groups();
     plan_backward();
     keep_for_backward();
@@ -193,6 +194,9 @@ class Compiler {
       result = add_sum(node);
     } else if (signature.info->name == "add" && fold_addition(node)) {
       return true;
+    } else if (signature.info->name == "add") {
+      result = open_output(node);
+      add_addition(value_of_[at(inputs[0])], value_of_[at(inputs[1])], result);
     } else {
       std::vector<std::int32_t> operands;
       for (NodeId input : inputs) operands.push_back(value_of_[at(input)]);
@@ -213,6 +217,7 @@ class Compiler {
   }
 
   Instruction& add_op(NodeId node, std::vector<std::int32_t> operands, std::int32_t out) {
+    uses_of_value_[out] = uses_[at(node)];
     const Signature& signature = trace_.signature(node);
     Instruction made;
     made.info = signature.info;
@@ -273,21 +278,46 @@ class Compiler {
     return true;
   }
 
+  /// The instruction that made this value, if it is a product of elements that nobody else reads.
+  Instruction* lonely_mul(std::int32_t id) {
+    if (value(id).base == kNone || base_of(id).place != Place::kTemp) return nullptr;
+    for (Instruction& made : code()) {
+      if (made.info == nullptr || made.out != id) continue;
+      const bool is_mul = made.info->name == "mul" && uses_of_value_[id] == 1;
+      return is_mul ? &made : nullptr;
+    }
+    return nullptr;
+  }
+
+  /// y = a + b; y = p * q + b, where a is p * q and needed here only.
+  void add_addition(std::int32_t a, std::int32_t b, std::int32_t out) {
+    static const OpInfo& add = op_info(find_op("add"));
+    static const OpInfo& mul_add = op_info(find_op("mul_add"));
+    Instruction made;
+    made.info = &add;
+    made.in = {a, b};
+    made.out = out;
+    Instruction* mul = lonely_mul(b);
+    const std::int32_t other = mul != nullptr ? a : b;
+    if (mul == nullptr) mul = lonely_mul(a);
+    if (mul != nullptr) {
+      made.info = &mul_add;
+      made.in = {mul->in[0], mul->in[1], other};
+      mul->info = nullptr;  // taken in; left out at the end
+    }
+    for (std::int32_t operand : made.in) made.any_shared |= value(operand).base == kNone;
+    code().push_back(std::move(made));
+  }
+
   /// A sum of n values is n - 1 additions, which are maps.
   std::int32_t add_sum(NodeId node) {
-    static const OpInfo& add = op_info(find_op("add"));
     const std::span<const NodeId> inputs = trace_.inputs(node);
     std::int32_t sum = value_of_[at(inputs[0])];
     if (inputs.size() == 1) return sum;
     for (std::size_t i = 1; i < inputs.size(); ++i) {
       const bool is_last = i + 1 == inputs.size();
       const std::int32_t out = is_last ? open_output(node) : add_base(Place::kTemp, 0, trace_.type(node).shape);
-      Instruction made;
-      made.info = &add;
-      made.in = {sum, value_of_[at(inputs[i])]};
-      made.out = out;
-      for (std::int32_t operand : made.in) made.any_shared |= value(operand).base == kNone;
-      code().push_back(std::move(made));
+      add_addition(sum, value_of_[at(inputs[i])], out);
       sum = out;
     }
     return sum;
@@ -335,7 +365,8 @@ class Compiler {
       if (!code()[at(group.first)].is_product())
         program_->tile_rows_ = std::max(program_->tile_rows_, group.tile_rows);
     }
-    for (const Instruction& instruction : code()) {
+    for (Instruction& instruction : code()) {
+      for (std::int32_t operand : instruction.in) instruction.shapes.push_back(value(operand).shape);
       std::int64_t work = value(instruction.out).width * kElementWork;
       if (instruction.is_product()) work = value(instruction.in[at(instruction.parts)]).width;
       program_->work_ += work;
@@ -464,7 +495,7 @@ class Compiler {
     Program::Scratch& scratch = program_->scratch_;
     for (std::size_t b = 0; b < group.size(); ++b) {
       Base& base = program_->bases_[b];
-      if (base.place != Place::kTemp) continue;
+      if (base.place != Place::kTemp || group[b] == kNone) continue;
       base.in_tile = group[b] >= 0;
       base.gradient_in_tile = base.in_tile && base.deferred < 0;
       std::int64_t& room = base.in_tile ? scratch.tile : scratch.piece;
@@ -555,6 +586,7 @@ class Compiler {
   std::vector<std::int32_t> uses_;
   std::map<NodeId, std::vector<NodeId>> users_;
   std::vector<std::int32_t> value_of_;  // by node
+  std::map<std::int32_t, std::int32_t> uses_of_value_;
   std::map<NodeId, std::vector<NodeId>> parts_;
   /// The instructions whose products add up to a node: the first stores, the others accumulate.
   struct Products {

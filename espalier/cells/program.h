@@ -73,7 +73,8 @@ struct Instruction {
   std::int32_t parts = 0;  // of a product, how many parts x has; else 0
   bool accumulates = false;  // a product that is added to another
   std::int32_t out = -1;
-  std::int64_t saved = -1;  // where in a row what it leaves for its own backward begins
+  std::vector<Shape> shapes;  // beside `in`
+  std::int64_t saved = -1;    // where in a row what it leaves for its own backward begins
   std::int64_t saved_floats = 0;
   bool any_shared = false;
   // Of backward.

@@ -39,11 +39,19 @@ Rows columns_of(Rows rows, std::int64_t offset, std::int64_t width) {
   return rows;
 }
 
+/// Where a value or its gradient is for the rows of a piece: what is found once is used by many instructions.
+struct Location {
+  float* data = nullptr;
+  std::int64_t stride = 0;
+  const std::int64_t* offsets = nullptr;
+  bool in_tile = false;  // the same memory for every tile
+};
+
 /// Memory of a thread for the program it runs; used again by the next.
 struct Memory {
   std::vector<float> piece, tile, piece_gradients, tile_gradients, parts;
+  std::vector<Location> values, gradients;
   std::vector<ConstRows> in;
-  std::vector<Shape> shapes;
   std::vector<GradRows> grads;
   std::vector<std::int64_t> offsets;
 
@@ -63,6 +71,8 @@ struct Memory {
   }
 };
 
+Location location_of(const Rows& rows) { return {rows.data, rows.stride, rows.offsets, false}; }
+
 /// What the rows of a step are, for one run of a program over some of them.
 class Frame {
  public:
@@ -73,50 +83,49 @@ class Frame {
   const StepIn& in() const { return in_; }
   Memory& memory() const { return memory_; }
 
-  /// The rows at hand: `count` from row `begin` of the step on. A new piece begins, or another tile of it.
+  /// A new piece: `count` rows from row `begin` of the step on.
   void open_piece(std::int64_t begin, std::int64_t count) {
-    piece_begin_ = begin_ = begin;
-    count_ = count;
+    piece_begin_ = begin;
+    piece_count_ = count;
+    open_tile(begin, count);
+    const std::span<const Base> bases = program_.bases();
+    memory_.values.resize(bases.size());
+    for (std::size_t b = 0; b < bases.size(); ++b) memory_.values[b] = locate(bases[b]);
   }
+  /// The rows at hand: the whole piece, or some of its rows.
   void open_tile(std::int64_t begin, std::int64_t count) {
     begin_ = begin;
     count_ = count;
   }
+  void open_whole() { open_tile(piece_begin_, piece_count_); }
   std::int64_t begin() const { return begin_; }
   std::int64_t count() const { return count_; }
 
-  Rows base(std::int32_t number) const {
-    const Base& base = program_.bases()[at(number)];
-    switch (base.place) {
-      case Place::kInput: return writable(ops::piece_of(in_.inputs[at(base.number)], begin_, count_));
-      case Place::kResult: return ops::piece_of(results_[at(base.number)], begin_, count_);
-      case Place::kTemp: break;
-    }
-    if (base.saved >= 0 && saved_.data != nullptr)
-      return columns_of(ops::piece_of(saved_, begin_, count_), base.saved, base.width);
-    return scratch(base.in_tile, base.scratch, base.width, memory_.tile, memory_.piece);
+  Rows rows_at(const Location& location, std::int64_t offset, std::int64_t width) const {
+    if (location.offsets != nullptr)
+      return {location.data + offset, count_, width, location.stride, location.offsets + begin_ - piece_begin_};
+    const std::int64_t before = location.in_tile ? 0 : (begin_ - piece_begin_) * location.stride;
+    return {location.data + offset + before, count_, width, location.stride, nullptr};
   }
   Rows value(std::int32_t id) const {
     const Value& value = program_.value(id);
-    return columns_of(base(value.base), value.offset, value.width);
+    return rows_at(memory_.values[at(value.base)], value.offset, value.width);
   }
   /// Also of a shared input.
   ConstRows operand(std::int32_t id) const {
     const Value& value = program_.value(id);
-    if (value.base >= 0) return this->value(id);
+    if (value.base >= 0) return rows_at(memory_.values[at(value.base)], value.offset, value.width);
     return {in_.inputs[at(value.shared)].data, count_, value.width, 0, nullptr};
   }
   Rows saved_of(const Instruction& instruction) const {
-    if (instruction.saved_floats == 0) return {};
-    if (saved_.data == nullptr) return {};
+    if (instruction.saved_floats == 0 || saved_.data == nullptr) return {};
     return columns_of(ops::piece_of(saved_, begin_, count_), instruction.saved, instruction.saved_floats);
   }
-
-  /// Memory of this piece or tile: so many floats a row before, of all its rows.
-  Rows scratch(bool in_tile, std::int64_t before, std::int64_t width, std::vector<float>& tile,
-               std::vector<float>& piece) const {
-    if (in_tile) return {tile.data() + before * program_.tile_rows(), count_, width, width, nullptr};
-    return {piece.data() + before * kPieceRows + (begin_ - piece_begin_) * width, count_, width, width, nullptr};
+  /// Memory of the tile or of the piece: so many floats a row before.
+  Location scratch(bool in_tile, std::int64_t before, std::int64_t width, std::vector<float>& tile,
+                   std::vector<float>& piece) const {
+    if (in_tile) return {tile.data() + before * program_.tile_rows(), width, nullptr, true};
+    return {piece.data() + before * kPieceRows, width, nullptr, false};
   }
 
   /// The rows at hand as an op's kernel wants them. Valid until the next call.
@@ -124,14 +133,10 @@ class Frame {
     StepIn step;
     step.rows = count_;
     memory_.in.clear();
-    memory_.shapes.clear();
-    for (std::int32_t id : instruction.in) {
-      memory_.in.push_back(operand(id));
-      memory_.shapes.push_back(program_.value(id).shape);
-    }
+    for (std::int32_t id : instruction.in) memory_.in.push_back(operand(id));
+    step.shapes = instruction.shapes;
     if (instruction.info->is_ragged()) open_ragged(instruction, step);
     step.inputs = memory_.in;
-    step.shapes = memory_.shapes;
     step.out = &program_.value(instruction.out).shape;
     if (instruction.random >= 0) {
       step.fields_data = in_.fields_data + begin_ * in_.fields_stride + instruction.random;
@@ -143,6 +148,19 @@ class Frame {
   }
 
  private:
+  Location locate(const Base& base) const {
+    if (base.place == Place::kInput)
+      return location_of(writable(ops::piece_of(in_.inputs[at(base.number)], piece_begin_, piece_count_)));
+    if (base.place == Place::kResult)
+      return location_of(ops::piece_of(results_[at(base.number)], piece_begin_, piece_count_));
+    if (base.saved >= 0 && saved_.data != nullptr) {
+      Location location = location_of(ops::piece_of(saved_, piece_begin_, piece_count_));
+      location.data += base.saved;
+      return location;
+    }
+    return scratch(base.in_tile, base.scratch, base.width, memory_.tile, memory_.piece);
+  }
+
   /// One list of the operands of all rows, row after row.
   void open_ragged(const Instruction& instruction, StepIn& step) const {
     const auto n = static_cast<std::int64_t>(instruction.in.size());
@@ -153,14 +171,14 @@ class Frame {
     for (std::int64_t r = 0; r < count_; ++r) {
       begins[r] = r * n;
       for (std::int64_t k = 0; k < n; ++k)
-        places[r * n + k] = (reinterpret_cast<std::intptr_t>(memory_.in[at(k)][r]) -
-                             reinterpret_cast<std::intptr_t>(first)) /
-                            static_cast<std::intptr_t>(sizeof(float));
+        places[r * n + k] =
+            (reinterpret_cast<std::intptr_t>(memory_.in[at(k)][r]) - reinterpret_cast<std::intptr_t>(first)) /
+            static_cast<std::intptr_t>(sizeof(float));
     }
     begins[count_] = count_ * n;
     const std::int64_t width = memory_.in[0].width;
     memory_.in.assign(1, {first, count_ * n, width, width, places});
-    memory_.shapes.resize(1);
+    step.shapes = step.shapes.first(1);
     step.offsets = begins;
   }
 
@@ -170,6 +188,7 @@ class Frame {
   Rows saved_;
   Memory& memory_;
   std::int64_t piece_begin_ = 0;
+  std::int64_t piece_count_ = 0;
   std::int64_t begin_ = 0;
   std::int64_t count_ = 0;
 };
@@ -240,8 +259,9 @@ void for_each_tile(const Frame& frame, std::int64_t tile_rows, const F& f) {
 
 void forward_piece(Frame& frame, std::int64_t begin, std::int64_t count) {
   const Program& program = frame.program();
+  frame.open_piece(begin, count);
   for (const Group& group : program.groups()) {
-    frame.open_piece(begin, count);
+    frame.open_whole();
     const Instruction& first = program.instructions()[at(group.first)];
     if (first.is_product()) {
       forward_product(frame, first);
@@ -268,26 +288,23 @@ void for_each_piece(const Program& program, std::int64_t rows, const F& f) {
 /// The gradients of a frame's values.
 class Gradients {
  public:
-  Gradients(const Frame& frame, const Saved& saved, const Grads& grads) : frame_(frame), saved_(saved), grads_(grads) {}
+  /// Of the piece that the frame has opened.
+  Gradients(const Frame& frame, const Saved& saved, const Grads& grads) : frame_(frame), grads_(grads) {
+    std::vector<Location>& all = frame.memory().gradients;
+    const std::span<const Base> bases = frame.program().bases();
+    all.resize(bases.size());
+    for (std::size_t b = 0; b < bases.size(); ++b) all[b] = locate(bases[b], saved);
+  }
 
   Rows base(std::int32_t number) const {
-    const Base& base = frame_.program().bases()[at(number)];
-    const std::int64_t begin = frame_.begin();
-    const std::int64_t count = frame_.count();
-    if (base.place == Place::kInput) {
-      const GradRows& input = grads_[at(base.number)];
-      return input ? ops::piece_of(input.rows(), begin, count) : Rows();
-    }
-    if (base.place == Place::kResult) return ops::piece_of(saved_.result_gradients[at(base.number)], begin, count);
-    if (base.deferred >= 0) return columns_of(ops::piece_of(saved_.deferred, begin, count), base.deferred, base.width);
-    Memory& memory = frame_.memory();
-    return frame_.scratch(base.gradient_in_tile, base.gradient_scratch, base.width, memory.tile_gradients,
-                          memory.piece_gradients);
+    const Location& location = frame_.memory().gradients[at(number)];
+    return location.data == nullptr ? Rows()
+                                    : frame_.rows_at(location, 0, frame_.program().bases()[at(number)].width);
   }
   Rows value(std::int32_t id) const {
     const Value& value = frame_.program().value(id);
-    const Rows rows = base(value.base);
-    return rows.data == nullptr ? rows : columns_of(rows, value.offset, value.width);
+    const Location& location = frame_.memory().gradients[at(value.base)];
+    return location.data == nullptr ? Rows() : frame_.rows_at(location, value.offset, value.width);
   }
   /// The gradient of an operand of an instruction, and how it is written.
   GradRows operand(const Instruction& instruction, std::size_t k) const {
@@ -303,12 +320,29 @@ class Gradients {
   }
 
  private:
+  Location locate(const Base& base, const Saved& saved) const {
+    const std::int64_t begin = frame_.begin();
+    const std::int64_t count = frame_.count();
+    if (base.place == Place::kInput) {
+      const GradRows& input = grads_[at(base.number)];
+      return input ? location_of(ops::piece_of(input.rows(), begin, count)) : Location();
+    }
+    if (base.place == Place::kResult)
+      return location_of(ops::piece_of(saved.result_gradients[at(base.number)], begin, count));
+    if (base.deferred >= 0) {
+      Location location = location_of(ops::piece_of(saved.deferred, begin, count));
+      location.data += base.deferred;
+      return location;
+    }
+    Memory& memory = frame_.memory();
+    return frame_.scratch(base.gradient_in_tile, base.gradient_scratch, base.width, memory.tile_gradients,
+                          memory.piece_gradients);
+  }
   bool stores(std::int32_t id) const {
     return grads_[at(frame_.program().bases()[at(frame_.program().value(id).base)].number)].stores();
   }
 
   const Frame& frame_;
-  const Saved& saved_;
   const Grads& grads_;
 };
 
@@ -397,12 +431,11 @@ void backward_instruction(const Frame& frame, const Gradients& gradients, const 
   for (std::int64_t r = 0; r < frame.count(); ++r) kernels::copy({from[r], at(base.width)}, {to[r], at(base.width)});
 }
 
-void backward_piece(Frame& frame, const Gradients& gradients, const Saved& saved, std::int64_t begin,
-                    std::int64_t count) {
+void backward_piece(Frame& frame, const Gradients& gradients, const Saved& saved) {
   const Program& program = frame.program();
   for (std::size_t g = program.groups().size(); g-- > 0;) {
     const Group& group = program.groups()[g];
-    frame.open_piece(begin, count);
+    frame.open_whole();
     const Instruction& first = program.instructions()[at(group.first)];
     if (first.is_product()) {
       backward_instruction(frame, gradients, first, saved);
@@ -439,7 +472,8 @@ void run_backward(const void* attrs, const Saved& saved, Grads& grads) {
       if (!input || !input.stores()) continue;
       for (std::int64_t r = begin; r < begin + count; ++r) kernels::fill(0.0F, {input.rows()[r], at(input.width())});
     }
-    backward_piece(frame, Gradients(frame, saved, grads), saved, begin, count);
+    frame.open_piece(begin, count);
+    backward_piece(frame, Gradients(frame, saved, grads), saved);
   });
 }
 

@@ -18,6 +18,8 @@ std::string_view name_of(Kind kind) {
     case Kind::kProduct: return "product";
     case Kind::kReduce: return "reduce";
     case Kind::kMove: return "move";
+    case Kind::kCell:
+    case Kind::kResult: return "cell";
   }
   return "";
 }

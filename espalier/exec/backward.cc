@@ -210,7 +210,7 @@ class Backward {
   // --- kernels -------------------------------------------------------------------------------------------------------
 
   void differentiate_kernel(std::int32_t step, const OpInfo& info) {
-    Stopwatch watch(graph_.options().profile);
+    KernelWatch watch(graph_.options().profile);
     const StepIn& in = view_.in();
     Saved saved;
     saved.in = in;
@@ -238,7 +238,7 @@ class Backward {
     for (std::size_t i = 0; i < grads_.size(); ++i)
       if (in.offsets == nullptr && view_.block(i) != nullptr && grads_[i]) add_copied_rows(i);
     if (view_.any_shared()) defer(saved);
-    watch.lap(info.kind == Kind::kProduct ? statistics_.seconds.products : statistics_.seconds.maps);
+    watch.stop(info.kind == Kind::kProduct, statistics_.seconds);
   }
 
   void open_cell(std::int32_t step, const OpInfo& info, Saved& saved) {
@@ -436,7 +436,7 @@ class Backward {
 
   void run_deferred(DeferredGroup& group) {
     if (group.empty()) return;
-    Stopwatch watch(graph_.options().profile);
+    KernelWatch watch(graph_.options().profile);
     const OpInfo& info = *graph_.signatures()[group.signature()].info;
     std::vector<float*> targets(info.inputs.size(), nullptr);
     std::size_t next = 0;
@@ -453,7 +453,7 @@ class Backward {
       targets[i] = gradient(node);
     }
     group.run(targets);
-    watch.lap(info.kind == Kind::kProduct ? statistics_.seconds.products : statistics_.seconds.maps);
+    watch.stop(info.kind == Kind::kProduct, statistics_.seconds);
   }
 
   // --- wanted gradients ----------------------------------------------------------------------------------------------

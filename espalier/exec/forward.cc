@@ -29,9 +29,10 @@ class Forward {
     } else {
       copy_to_blocks(step, nodes);
       watch.lap(statistics_.seconds.copying);
+      KernelWatch kernel(graph_.options().profile);
       view_.open(run_, step, nodes);
       run_kernel(*signature.info, graph_.attrs(nodes[0]));
-      watch.lap(signature.info->kind == Kind::kProduct ? statistics_.seconds.products : statistics_.seconds.maps);
+      kernel.stop(signature.info->kind == Kind::kProduct, statistics_.seconds);
     }
   }
 

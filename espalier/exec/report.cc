@@ -167,7 +167,7 @@ std::string heading(const Graph& graph, std::string_view name, const plan::Plan&
   if (facts.instances > 0) text += fmt::format(" of {}", counted(facts.instances, "instance"));
   const std::string_view least = plan.bound_is_exact ? "" : "at least ";
   const std::string_view most = plan.bound_is_exact ? "" : "at most ";
-  text += fmt::format(" in {} (bound {}{}, forced {}{}), {}", counted(plan.steps(), "step"), least, plan.bound, most,
+  text += fmt::format(" in {} (bound {}{}, forced {}{}), {}", counted(plan.computing_steps, "step"), least, plan.bound, most,
                       plan.forced, name_of(graph.options().strategy));
   if (facts.copied > 0) text += fmt::format(", {} copied", bytes_text(facts.copied));
   return text + "\n";
@@ -208,7 +208,7 @@ class RunText {
     if (lines_ >= kMostLines) {
       left_out_ += runs;
       nodes_left_out_ += runs * std::ssize(plan_->order);
-      steps_left_out_ += runs * plan_->steps();
+      steps_left_out_ += runs * plan_->computing_steps;
       return;
     }
     const auto number = static_cast<std::int64_t>(first_) + 1;

@@ -174,6 +174,7 @@ struct RunReader::State {
     instances_of_run.start();
     std::vector<std::int64_t> steps(groups_of_run.size(), 0);
     for (std::int32_t step = 0; step < run.plan->steps(); ++step) {
+      if (graph.signature(run.rows_of(step)[0]).info->kind == Kind::kResult) continue;  // computed with its cell
       const StepFacts& of = facts.steps.emplace_back(read_step(run, step));
       facts.copied += of.copied;
       const auto g = static_cast<std::size_t>(of.group);
@@ -184,7 +185,7 @@ struct RunReader::State {
     facts.instances = instances_of_run.count();
     for (std::size_t i = 0; i < groups_of_run.size(); ++i) {
       Group& group = groups[groups_of_run[i]];
-      ++group.runs;
+      if (steps[i] > 0) ++group.runs;
       if (steps[i] > group.steps) {
         group.steps = steps[i];
         group.chain = chains[i];

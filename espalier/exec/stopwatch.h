@@ -2,6 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
+
+#include "espalier/graph/statistics.h"
+#include "espalier/ops/product_log.h"
 
 namespace espalier::exec {
 
@@ -22,6 +26,26 @@ class Stopwatch {
   using Clock = std::chrono::steady_clock;
   bool runs_;
   Clock::time_point start_;
+};
+
+/// The time of a kernel's call, divided into products and all else.
+class KernelWatch {
+ public:
+  explicit KernelWatch(bool runs) : watch_(runs) {
+    if (runs) log_.emplace();
+  }
+  void stop(bool is_product, Statistics::Seconds& seconds) {
+    if (!log_) return;
+    double all = 0;
+    watch_.lap(all);
+    const double products = is_product ? all : log_->seconds();
+    seconds.products += products;
+    seconds.maps += all - products;
+  }
+
+ private:
+  Stopwatch watch_;
+  std::optional<ops::ProductLog> log_;
 };
 
 }  // namespace espalier::exec

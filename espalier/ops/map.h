@@ -1,4 +1,4 @@
-/// Elementwise ops of one or two inputs: all that a map need not write itself.
+/// Elementwise ops of one to three inputs: all that a map need not write itself.
 ///
 /// A map's file has two parts. The first is its struct, with `value`: one element in plain C++, for float, double and
 /// ad::Var. The second, seen only by maps_simd.cc and compiled once a SIMD target, is its vector function and slope:
@@ -78,6 +78,29 @@ struct BinaryMap : MapBase<Op, A, F> {
     return {
         refuses<Op>({{3}, {4}}, std::string(Op::kName) + ": shape of a ([3]) and shape of b ([4]) differ"),
         refuses<Op>({{2, 3}, {3, 2}}, std::string(Op::kName) + ": shape of a ([2, 3]) and shape of b ([3, 2]) differ")};
+  }
+};
+
+/// y = value(a, b, c), all of one shape; each may be shared.
+template <class Op, class A = None, class F = None>
+struct TernaryMap : MapBase<Op, A, F> {
+  static constexpr std::array kInputs{Input{"a", Role::kEither}, Input{"b", Role::kEither}, Input{"c", Role::kEither}};
+  static constexpr std::size_t kArity = 3;
+
+  static Shape infer(const A&, const InputShapes& in) {
+    in.require_same_shape("a", "b");
+    in.require_same_shape("a", "c");
+    return in["a"];
+  }
+  template <class T>
+  static void plain(const A& attrs, const F& fields, const PlainIn<T>& in, std::span<T> y) {
+    for (std::size_t i = 0; i < y.size(); ++i)
+      y[i] = Op::template value<T>(attrs, fields, in[0][i], in[1][i], in[2][i]);
+  }
+  static Refusals refusals() {
+    const std::string name(Op::kName);
+    return {refuses<Op>({{3}, {4}, {3}}, name + ": shape of a ([3]) and shape of b ([4]) differ"),
+            refuses<Op>({{2, 3}, {2, 3}, {3, 2}}, name + ": shape of a ([2, 3]) and shape of c ([3, 2]) differ")};
   }
 };
 

@@ -23,7 +23,7 @@ using kn::FloatVector;
 /// The vector form of a map, specialised by its file:
 ///   value(d, attrs, fields, x...)                  the function
 ///   slope(d, attrs, fields, x, y)                  one input: dy/dx
-///   slopes(d, attrs, fields, a, b, y, &by_a, &by_b)  two inputs
+///   slopes(d, attrs, fields, a, b, y, &by_a, &by_b)  two inputs, or likewise three
 template <class Op>
 struct VectorMap;
 
@@ -83,10 +83,16 @@ struct MapLoops {
         ForEachVector(loop.width, [&](const auto& load, const auto& store) HWY_ATTR {
           store(VectorMap<Op>::value(d, a, f, load(x0)), to);
         });
-      } else {
+      } else if constexpr (Op::kArity == 2) {
         const float* const x1 = in[1][r];
         ForEachVector(loop.width, [&](const auto& load, const auto& store) HWY_ATTR {
           store(VectorMap<Op>::value(d, a, f, load(x0), load(x1)), to);
+        });
+      } else {
+        const float* const x1 = in[1][r];
+        const float* const x2 = in[2][r];
+        ForEachVector(loop.width, [&](const auto& load, const auto& store) HWY_ATTR {
+          store(VectorMap<Op>::value(d, a, f, load(x0), load(x1), load(x2)), to);
         });
       }
     }
@@ -125,14 +131,30 @@ struct MapLoops {
       const float* const x1 = saved.in[1][r];
       float* const dx1 = grads[1] ? grads[1].rows()[r] : nullptr;
       const bool store1 = grads[1].stores();
-      ForEachVector(width, [&](const auto& load, const auto& store) HWY_ATTR {
-        FloatVector by_a = hn::Zero(d);
-        FloatVector by_b = hn::Zero(d);
-        VectorMap<Op>::slopes(d, a, f, load(x0), load(x1), load(y), by_a, by_b);
-        const FloatVector g = load(dy);
-        add(load, store, g, by_a, dx0, store0);
-        add(load, store, g, by_b, dx1, store1);
-      });
+      if constexpr (Op::kArity == 2) {
+        ForEachVector(width, [&](const auto& load, const auto& store) HWY_ATTR {
+          FloatVector by_a = hn::Zero(d);
+          FloatVector by_b = hn::Zero(d);
+          VectorMap<Op>::slopes(d, a, f, load(x0), load(x1), load(y), by_a, by_b);
+          const FloatVector g = load(dy);
+          add(load, store, g, by_a, dx0, store0);
+          add(load, store, g, by_b, dx1, store1);
+        });
+      } else {
+        const float* const x2 = saved.in[2][r];
+        float* const dx2 = grads[2] ? grads[2].rows()[r] : nullptr;
+        const bool store2 = grads[2].stores();
+        ForEachVector(width, [&](const auto& load, const auto& store) HWY_ATTR {
+          FloatVector by_a = hn::Zero(d);
+          FloatVector by_b = hn::Zero(d);
+          FloatVector by_c = hn::Zero(d);
+          VectorMap<Op>::slopes(d, a, f, load(x0), load(x1), load(x2), load(y), by_a, by_b, by_c);
+          const FloatVector g = load(dy);
+          add(load, store, g, by_a, dx0, store0);
+          add(load, store, g, by_b, dx1, store1);
+          add(load, store, g, by_c, dx2, store2);
+        });
+      }
     }
   }
 };

@@ -7,6 +7,7 @@
 #include "espalier/kernels/prepared.h"
 #include "espalier/kernels/product.h"
 #include "espalier/kernels/rows.h"
+#include "espalier/ops/product_log.h"
 #include "espalier/ops/product_rows.h"
 
 namespace espalier::ops {
@@ -78,6 +79,7 @@ void multiply_by_weights(const ConstRows& x, const Weights& W, const float* bias
   const kernels::Prepared* prepared =
       W.parameter != nullptr ? W.parameter->prepared(W.k, W.m, /*transposed=*/false, W.use) : nullptr;
   by_even_rows(x, y, accumulate, [&](const ConstRows& from, const Rows& to, bool add) {
+    const ProductLog::Watch watch(ProductKind::kForward, from.count, W.k, W.m, prepared != nullptr);
     if (prepared != nullptr) {
       prepared->product(from.count, from.data, distance(from), bias, to.data, distance(to), add);
       return;
@@ -95,6 +97,7 @@ void multiply_by_transposed(const ConstRows& y, const Weights& W, const Rows& x,
   const kernels::Prepared* prepared =
       W.parameter != nullptr ? W.parameter->prepared(W.k, W.m, /*transposed=*/true, W.use) : nullptr;
   by_even_rows(y, x, accumulate, [&](const ConstRows& from, const Rows& to, bool add) {
+    const ProductLog::Watch watch(ProductKind::kInputGradient, from.count, W.k, W.m, prepared != nullptr);
     if (prepared != nullptr)
       prepared->product(from.count, from.data, distance(from), nullptr, to.data, distance(to), add);
     else
@@ -105,6 +108,7 @@ void multiply_by_transposed(const ConstRows& y, const Weights& W, const Rows& x,
 
 void add_weight_gradient(const ConstRows& x, const ConstRows& dy, float* dW, std::int64_t next) {
   const auto add = [&](const ConstRows& a, const ConstRows& b) {
+    const ProductLog::Watch watch(ProductKind::kWeightGradient, a.count, a.width, b.width, false);
     kernels::product_transposed_a(a.width, b.width, a.count, a.data, distance(a), b.data, distance(b), dW, next, true);
   };
   thread_local std::vector<float> gathered_x;
