@@ -89,7 +89,7 @@ namespace {
 
 bool is_float64(const Operand& operand) { return operand.dtype() != DType::kFloat32; }
 
-void expand(Graph& graph, std::span<const Operand> inputs, const FunctionRef& function, std::vector<Expr>& results) {
+void expand(Graph& graph, std::span<const Operand> inputs, const FunctionRef& function, ExprList& results) {
   std::vector<Expr> exprs;
   for (const Operand& input : inputs)
     exprs.push_back(input.parameter() != nullptr ? graph.parameter(*input.parameter()) : input.expr());
@@ -99,7 +99,7 @@ void expand(Graph& graph, std::span<const Operand> inputs, const FunctionRef& fu
 
 }  // namespace
 
-void Core::record(std::span<const Operand> inputs, const FunctionRef& function, std::vector<Expr>& results) const {
+void Core::record(std::span<const Operand> inputs, const FunctionRef& function, ExprList& results) const {
   Graph& graph = graph_of_inputs(uses_->name(), inputs);
   const GraphOptions& options = graph.options();
   if (graph.is_trace() || options.expand_cells || options.execution == Execution::kPlain ||

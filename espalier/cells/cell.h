@@ -45,7 +45,7 @@ namespace cells {
 /// A borrowed callable: gives the results of a function for these inputs.
 struct FunctionRef {
   const void* object;
-  void (*call)(const void* object, std::span<const Expr> inputs, std::vector<Expr>& results);
+  void (*call)(const void* object, std::span<const Expr> inputs, ExprList& results);
 };
 
 /// What a cell is, whatever the type of its function.
@@ -59,7 +59,7 @@ class ESPALIER_EXPORT Core {
   /// Refuses (UsageError) an outer input beyond the last.
   void require_inputs(std::size_t inputs) const;
   /// Records a use; `results` are overwritten.
-  void record(std::span<const Operand> inputs, const FunctionRef& function, std::vector<Expr>& results) const;
+  void record(std::span<const Operand> inputs, const FunctionRef& function, ExprList& results) const;
 
  private:
   class Uses;
@@ -71,35 +71,37 @@ template <class T>
 struct Results;
 template <>
 struct Results<Expr> {
-  static void take(const Expr& from, std::vector<Expr>& to) { to.push_back(from); }
-  static Expr give(const std::vector<Expr>& from) { return from[0]; }
+  static void take(const Expr& from, ExprList& to) { to.push_back(from); }
+  static Expr give(const ExprList& from) { return from[0]; }
 };
 template <std::size_t n>
 struct Results<std::array<Expr, n>> {
-  static void take(const std::array<Expr, n>& from, std::vector<Expr>& to) { to.assign(from.begin(), from.end()); }
-  static std::array<Expr, n> give(const std::vector<Expr>& from) {
+  static void take(const std::array<Expr, n>& from, ExprList& to) {
+    for (const Expr& each : from) to.push_back(each);
+  }
+  static std::array<Expr, n> give(const ExprList& from) {
     std::array<Expr, n> result;
     for (std::size_t i = 0; i < n; ++i) result[i] = from[i];
     return result;
   }
 };
 template <class Tuple, std::size_t... i>
-Tuple tuple_of(const std::vector<Expr>& from, std::index_sequence<i...>) {
+Tuple tuple_of(const ExprList& from, std::index_sequence<i...>) {
   return {from[i]...};
 }
 template <class... Exprs>
 struct Results<std::tuple<Exprs...>> {
-  static void take(const std::tuple<Exprs...>& from, std::vector<Expr>& to) {
+  static void take(const std::tuple<Exprs...>& from, ExprList& to) {
     std::apply([&](const auto&... each) { (to.push_back(each), ...); }, from);
   }
-  static std::tuple<Exprs...> give(const std::vector<Expr>& from) {
+  static std::tuple<Exprs...> give(const ExprList& from) {
     return tuple_of<std::tuple<Exprs...>>(from, std::index_sequence_for<Exprs...>());
   }
 };
 template <>
 struct Results<std::pair<Expr, Expr>> {
-  static void take(const std::pair<Expr, Expr>& from, std::vector<Expr>& to) { to = {from.first, from.second}; }
-  static std::pair<Expr, Expr> give(const std::vector<Expr>& from) { return {from[0], from[1]}; }
+  static void take(const std::pair<Expr, Expr>& from, ExprList& to) { to = {from.first, from.second}; }
+  static std::pair<Expr, Expr> give(const ExprList& from) { return {from[0], from[1]}; }
 };
 
 /// The type of a function's result and the number of its inputs, from its call operator.
@@ -129,13 +131,13 @@ class Cell<F, std::index_sequence<i...>> {
   /// Records a use of the cell, at the caller's line.
   Result operator()(OperandFor<i>... inputs) const {
     const std::array<Operand, sizeof...(i)> list{inputs...};
-    std::vector<Expr> results;
+    ExprList results;
     core_->record(list, {this, &call}, results);
     return Results<Result>::give(results);
   }
 
  private:
-  static void call(const void* object, std::span<const Expr> inputs, std::vector<Expr>& results) {
+  static void call(const void* object, std::span<const Expr> inputs, ExprList& results) {
     Results<Result>::take(static_cast<const Cell*>(object)->function_(inputs[i]...), results);
   }
 

@@ -550,6 +550,7 @@ class Compiler {
     cell.field_bytes = static_cast<std::int32_t>(random_bytes_);
     cell.random = random_bytes_ > 0;
     cell.gathers = true;
+    cell.stores_shared = true;
     cell.results = static_cast<std::int32_t>(results_.size());
     cell.deferred = program_->deferred_;
     cell.weights_read_inputs = weights_read_inputs_;

@@ -483,6 +483,14 @@ void run_weight_gradients(const void* attrs, const Saved& saved, Grads& grads) {
   memory.open(program, /*backward=*/true);
   Frame frame(program, saved.in, saved.results, writable(saved.saved), memory);
   frame.open_piece(0, saved.in.rows);
+  // An input that several instructions share is stored by the first of them.
+  std::uint32_t written = 0;
+  const auto accumulates = [&](std::int32_t input) {
+    const std::uint32_t bit = 1U << input;
+    const bool again = (written & bit) != 0 || !grads[at(input)].stores();
+    written |= bit;
+    return again;
+  };
   for (const Instruction& instruction : program.instructions()) {
     if (!instruction.any_shared) continue;
     const Value& out = program.value(instruction.out);
@@ -499,7 +507,13 @@ void run_weight_gradients(const void* attrs, const Saved& saved, Grads& grads) {
       list.clear();
       for (std::int32_t id : instruction.in) {
         const Value& operand = program.value(id);
-        list.push_back(operand.base < 0 ? grads[at(operand.shared)] : GradRows());
+        if (operand.base >= 0 || !grads[at(operand.shared)]) {
+          list.emplace_back();
+          continue;
+        }
+        const Rows& rows = grads[at(operand.shared)].rows();
+        if (!accumulates(operand.shared)) kernels::fill(0.0F, {rows.data, at(rows.width)});
+        list.emplace_back(rows, /*store=*/false);
       }
       Grads into(list);
       instruction.info->backward(instruction.attrs.data(), of, into);
@@ -508,20 +522,21 @@ void run_weight_gradients(const void* attrs, const Saved& saved, Grads& grads) {
     const Value& W = program.value(instruction.in[at(instruction.parts)]);
     if (const GradRows& dW = grads[at(W.shared)]) {
       const std::int64_t m = W.shape[1];
+      const bool accumulate = accumulates(W.shared);
       const auto part = [&](std::int32_t k) { return frame.value(instruction.in[at(k)]); };
       if (side_by_side(instruction.parts, part)) {
-        ops::add_weight_gradient(columns_of(part(0), 0, W.shape[0]), dy, dW.rows().data, m);
+        ops::weight_gradient(columns_of(part(0), 0, W.shape[0]), dy, dW.rows().data, m, accumulate);
       } else {
         std::int64_t row = 0;
         for (std::int32_t k = 0; k < instruction.parts; ++k) {
-          ops::add_weight_gradient(part(k), dy, dW.rows().data + row * m, m);
+          ops::weight_gradient(part(k), dy, dW.rows().data + row * m, m, accumulate);
           row += part(k).width;
         }
       }
     }
     if (instruction.in.size() == at(instruction.parts) + 1) continue;
-    if (const GradRows& db = grads[at(program.value(instruction.in.back()).shared)])
-      ops::add_rows(dy, db.rows().data);
+    const std::int32_t bias = program.value(instruction.in.back()).shared;
+    if (const GradRows& db = grads[at(bias)]) ops::sum_of_rows(dy, db.rows().data, accumulates(bias));
   }
 }
 

@@ -39,7 +39,7 @@ class Trace {
   }
 
   void run(const FunctionRef& function) {
-    std::vector<Expr> results;
+    ExprList results;
     function.call(function.object, exprs_, results);
     for (const Expr& result : results) {
       if (!graph_.owns(result))
@@ -211,10 +211,11 @@ class Division {
 
 /// Records a use of a program; `exprs` receives its results.
 void record_program(Graph& graph, const std::shared_ptr<const Program>& program, std::span<const Operand> inputs,
-                    std::vector<Expr>& exprs) {
+                    ExprList& exprs) {
   const SourceLine where = inputs[0].where();
-  std::vector<Operand> operands(inputs.begin(), inputs.end());
-  for (const Parameter* parameter : program->parameters()) operands.emplace_back(parameter, where);
+  InlineList<Operand, 16> operands;
+  for (const Operand& input : inputs) operands.push_back(input);
+  for (const Parameter* parameter : program->parameters()) operands.push_back({parameter, where});
   std::vector<std::byte> fields(static_cast<std::size_t>(program->info().field_bytes));
   for (const Program::RandomOp& random : program->random_ops()) {
     const Graph::RandomPlace place = graph.next_random_place();
@@ -229,7 +230,7 @@ void record_program(Graph& graph, const std::shared_ptr<const Program>& program,
   const std::int32_t known = graph.signatures().size();
   const Attrs attrs{program.get(), 0};
   exprs.clear();
-  exprs.push_back(graph.record(program->info(), &attrs, fields.data(), operands));
+  exprs.push_back(graph.record(program->info(), &attrs, fields.data(), std::span<const Operand>(operands)));
   for (std::size_t k = 1; k < program->results(); ++k) {
     const Attrs of_result{program.get(), static_cast<std::uint32_t>(k)};
     const Operand cell(exprs[0], where);
@@ -255,10 +256,10 @@ std::shared_ptr<const Compiled> compile(const std::string& name, const CellOptio
   return Division(name, options, trace).compile();
 }
 
-void Compiled::record(Graph& graph, std::span<const Operand> inputs, std::vector<Expr>& to) const {
-  thread_local std::vector<Expr> projected;
-  thread_local std::vector<Expr> updated;
-  thread_local std::vector<Operand> operands;
+void Compiled::record(Graph& graph, std::span<const Operand> inputs, ExprList& to) const {
+  ExprList projected;
+  ExprList updated;
+  OperandList operands;
   const auto gather = [&](std::span<const Source> sources) {
     operands.clear();
     for (const Source& source : sources)

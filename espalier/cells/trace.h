@@ -26,7 +26,7 @@ struct Compiled {
   std::vector<Source> update_inputs;
   std::vector<Source> results;
 
-  void record(Graph& graph, std::span<const Operand> inputs, std::vector<Expr>& to) const;
+  void record(Graph& graph, std::span<const Operand> inputs, ExprList& to) const;
 };
 
 /// Refuses (UsageError) what the function of a cell may not do. `graph` is the one that the inputs belong to: where the

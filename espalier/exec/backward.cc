@@ -438,7 +438,7 @@ class Backward {
     if (group.empty()) return;
     KernelWatch watch(graph_.options().profile);
     const OpInfo& info = *graph_.signatures()[group.signature()].info;
-    std::vector<float*> targets(info.inputs.size(), nullptr);
+    std::vector<DeferredGroup::Target> targets(info.inputs.size());
     std::size_t next = 0;
     const NodeId sample = group.sample();
     for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -449,8 +449,13 @@ class Backward {
       if (!wishes_.gets_gradient(node)) continue;
       ensure_open(node);
       ledger_.next_step();
-      if (ledger_.claim(node)) ledger_.zero(node);
-      targets[i] = gradient(node);
+      const bool store = ledger_.claim(node);
+      // The same node twice is added to.
+      const bool repeated = std::any_of(targets.begin(), targets.end(), [&](const DeferredGroup::Target& other) {
+        return other.data == gradient(node);
+      });
+      targets[i] = {gradient(node), store && !repeated && info.stores_shared};
+      if (store && !targets[i].store) ledger_.zero(node);
     }
     group.run(targets);
     watch.stop(info.kind == Kind::kProduct, statistics_.seconds);

@@ -89,7 +89,7 @@ void DeferredGroup::scatter(Segment& segment, const Segment& next) {
   segment.rows += next.rows;
 }
 
-void DeferredGroup::run(std::span<float* const> targets) {
+void DeferredGroup::run(std::span<const Target> targets) {
   // Backward met the steps from the last to the first; in memory they lie from the first to the last. However they lie,
   // all rows go into one call: bits must not depend on where gradients happen to have their place.
   std::reverse(segments_.begin(), segments_.end());
@@ -106,14 +106,14 @@ void DeferredGroup::run(std::span<float* const> targets) {
 }
 
 void DeferredGroup::run_segment(const Segment& segment, std::span<const NodeId> nodes,
-                                std::span<float* const> targets) {
+                                std::span<const Target> targets) {
   const OpInfo& info = *graph_.signatures()[signature_].info;
   std::vector<ConstRows> inputs;
   std::vector<GradRows> grads;
   for (std::size_t i = 0; i < operands_; ++i) {
     inputs.push_back(segment.columns[i].rows);
     inputs.back().count = segment.rows;
-    grads.emplace_back(Rows{targets[i], segment.rows, inputs.back().width, 0, nullptr}, /*store=*/false);
+    grads.emplace_back(Rows{targets[i].data, segment.rows, inputs.back().width, 0, nullptr}, targets[i].store);
   }
   const auto size = static_cast<std::size_t>(info.field_bytes);
   std::vector<std::byte> fields(size * nodes.size());

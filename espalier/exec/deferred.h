@@ -26,8 +26,13 @@ class DeferredGroup {
 
   /// Adds the rows of a step, as its backward saw them.
   void add(const StepView& view, const Saved& saved);
-  /// Adds the gradients to `targets`, one an operand, null where not wanted. The rows are forgotten.
-  void run(std::span<float* const> targets);
+  /// Where the gradient of an operand goes; null where it is not wanted.
+  struct Target {
+    float* data = nullptr;
+    bool store = false;
+  };
+  /// Adds the gradients to `targets`, one an operand, or stores them. The rows are forgotten.
+  void run(std::span<const Target> targets);
 
  private:
   /// One kind of rows of a step: an operand's, the results', what forward or backward left.
@@ -45,7 +50,7 @@ class DeferredGroup {
   static bool join(Segment& segment, const Segment& next);
   /// Takes `next` in, wherever it lies.
   static void scatter(Segment& segment, const Segment& next);
-  void run_segment(const Segment& segment, std::span<const NodeId> nodes, std::span<float* const> targets);
+  void run_segment(const Segment& segment, std::span<const NodeId> nodes, std::span<const Target> targets);
 
   const Graph& graph_;
   SignatureId signature_;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "espalier/base/error.h"
+#include "espalier/kernels/rows.h"
 
 namespace espalier {
 namespace {
@@ -30,13 +31,14 @@ void add_to(Tensor& to, const Tensor& from) {
 
 Shape with_rows(const Shape& shape, std::size_t rows) { return shape.with(0, static_cast<std::int64_t>(rows)); }
 
-/// Adds row `from_row` of one [rows, width] tensor to row `to_row` of another.
-void add_row_to(Tensor& to, std::size_t to_row, const Tensor& from, std::size_t from_row, std::size_t width) {
-  visit_float(to.dtype(), [&]<class T>(T) {
-    const std::span<T> y = to.as<T>().subspan(to_row * width, width);
-    const std::span<const T> x = from.as<T>().subspan(from_row * width, width);
-    for (std::size_t i = 0; i < width; ++i) y[i] += x[i];
-  });
+/// y += x, of `width` numbers.
+void add_row_to(DType dtype, std::byte* y, const std::byte* x, std::size_t width) {
+  if (dtype == DType::kFloat32) {
+    kernels::add({reinterpret_cast<const float*>(x), width}, {reinterpret_cast<float*>(y), width});
+    return;
+  }
+  for (std::size_t i = 0; i < width; ++i)
+    reinterpret_cast<double*>(y)[i] += reinterpret_cast<const double*>(x)[i];
 }
 
 }  // namespace
@@ -49,9 +51,9 @@ std::int64_t Gradient::row_width() const {
 Tensor Gradient::to_tensor() const {
   if (!sparse) return dense;
   Tensor result(parameter->shape(), parameter->value().dtype());
-  const auto width = static_cast<std::size_t>(row_width());
+  const std::size_t bytes = static_cast<std::size_t>(row_width()) * size_of(result.dtype());
   for (std::size_t i = 0; i < rows.size(); ++i)
-    add_row_to(result, static_cast<std::size_t>(rows[i]), row_values, i, width);
+    std::memcpy(result.data() + static_cast<std::size_t>(rows[i]) * bytes, row_values.data() + i * bytes, bytes);
   return result;
 }
 
@@ -134,12 +136,12 @@ void Gradients::join_rows() {
     const Parameter& parameter = *of.parameter;
     const auto width = static_cast<std::size_t>(of.row_width());
     const DType dtype = parameter.value().dtype();
-    Tensor added(with_rows(parameter.shape(), of.new_rows.size()), dtype);
-    std::memcpy(added.data(), of.new_values.data(), of.new_values.size());
+    const std::size_t row_bytes = width * size_of(dtype);
+    const auto new_row = [&](std::size_t i) { return of.new_values.data() + i * row_bytes; };
 
     if (!of.is_zero && !of.sparse) {  // the parameter is also used as a whole
       for (std::size_t i = 0; i < of.new_rows.size(); ++i)
-        add_row_to(of.dense, static_cast<std::size_t>(of.new_rows[i]), added, i, width);
+        add_row_to(dtype, of.dense.data() + static_cast<std::size_t>(of.new_rows[i]) * row_bytes, new_row(i), width);
     } else {
       // What is there already comes first, then the new rows in the order they came: the same bits every time.
       std::vector<std::pair<std::int32_t, std::size_t>> order;
@@ -151,13 +153,17 @@ void Gradients::join_rows() {
       for (const auto& [row, from] : order)
         if (rows.empty() || rows.back() != row) rows.push_back(row);
       Tensor sums(with_rows(parameter.shape(), rows.size()), dtype);
-      std::size_t at = 0;
+      std::byte* to = sums.data() - row_bytes;
+      std::int32_t last = -1;
       for (const auto& [row, from] : order) {
-        if (rows[at] != row) ++at;
-        if (from < old)
-          add_row_to(sums, at, of.row_values, from, width);
-        else
-          add_row_to(sums, at, added, from - old, width);
+        const std::byte* values = from < old ? of.row_values.data() + from * row_bytes : new_row(from - old);
+        if (row == last) {
+          add_row_to(dtype, to, values, width);
+          continue;
+        }
+        to += row_bytes;
+        std::memcpy(to, values, row_bytes);
+        last = row;
       }
       of.rows = std::move(rows);
       of.row_values = std::move(sums);

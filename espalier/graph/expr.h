@@ -10,6 +10,7 @@
 #include "espalier/base/dtype.h"
 #include "espalier/base/export.h"
 #include "espalier/base/ids.h"
+#include "espalier/base/inline_list.h"
 #include "espalier/base/shape.h"
 #include "espalier/base/source_line.h"
 #include "espalier/graph/graph_slot.h"
@@ -115,5 +116,9 @@ class Operands {
   std::span<const Expr> list_;
   SourceLine where_;
 };
+
+/// A few of each, without the heap.
+using ExprList = InlineList<Expr, 8>;
+using OperandList = InlineList<Operand, 8>;
 
 }  // namespace espalier

@@ -107,6 +107,7 @@ struct OpInfo {
   bool per_instance = false;     // belongs to its instance even where all its inputs are shared: a lookup
   bool random = false;           // depends on a counter: never merged with an equal node
   bool gathers = false;          // its kernels take the rows of blocks from wherever they lie
+  bool stores_shared = false;    // backward may be told to store the gradients of shared inputs instead of adding
   std::int32_t result = 0;       // of Kind::kResult: which
   std::int32_t results = 1;      // of Kind::kCell: how many
   std::int64_t deferred = 0;     // of Kind::kCell: floats a row that backward leaves for the gradients of weights

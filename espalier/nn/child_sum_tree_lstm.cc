@@ -56,7 +56,7 @@ TreeState ChildSumTreeLstm::node(const Operand* x, const Children& children) con
                     u_->name(), at.where.to_string()));
 
   const std::int32_t size = hidden();
-  const auto state = [&](const Expr& gates, const Expr* memory, std::vector<Expr>& results) {
+  const auto state = [&](const Expr& gates, const Expr* memory, ExprList& results) {
     const Expr open = sigmoid(at(detail::gate(at(gates), size, 0, 2)));
     const Expr i = detail::gate(at(open), size, 0);
     const Expr o = detail::gate(at(open), size, 1);
@@ -65,19 +65,19 @@ TreeState ChildSumTreeLstm::node(const Operand* x, const Children& children) con
     if (memory != nullptr) c = add(at(c), at(*memory));
     results = {mul(at(o), at(tanh(at(c)))), c};
   };
-  std::vector<Expr> results;
+  ExprList results;
   if (list.empty()) {
-    results = detail::record_cell(*leaf_cell_, {*x}, [&](std::span<const Expr> in, std::vector<Expr>& to) {
+    results = detail::record_cell(*leaf_cell_, {*x}, [&](std::span<const Expr> in, ExprList& to) {
       state(affine(at(in[0]), at(w_), at(b_)), nullptr, to);
     });
   } else {
     std::vector<Expr> outputs;
     outputs.reserve(list.size());
     for (const TreeState& child : list) outputs.push_back(child.h);
-    std::vector<Operand> inputs{at(outputs.size() == 1 ? outputs[0] : sum(at(outputs))),
+    OperandList inputs{at(outputs.size() == 1 ? outputs[0] : sum(at(outputs))),
                                 at(remembered(x, children))};
     if (x != nullptr) inputs.push_back(*x);
-    results = detail::record_cell(*cell_, inputs, [&](std::span<const Expr> in, std::vector<Expr>& to) {
+    results = detail::record_cell(*cell_, inputs, [&](std::span<const Expr> in, ExprList& to) {
       Expr gates = affine(at(in[0]), at(u_), at(b_));
       if (in.size() > 2) gates = add(at(linear(at(in[2]), at(w_))), at(gates));
       state(gates, &in[1], to);
@@ -93,9 +93,9 @@ Expr ChildSumTreeLstm::remembered(const Operand* x, const Children& children) co
   if (x != nullptr) from_x = linear(*x, at(w_f_));
   std::vector<Expr> memories;
   for (const TreeState& child : children.list()) {
-    std::vector<Operand> inputs{at(child.h), at(child.c)};
+    OperandList inputs{at(child.h), at(child.c)};
     if (x != nullptr) inputs.push_back(at(from_x));
-    memories.push_back(detail::record_cell(*forget_cell_, inputs, [&](std::span<const Expr> in, std::vector<Expr>& to) {
+    memories.push_back(detail::record_cell(*forget_cell_, inputs, [&](std::span<const Expr> in, ExprList& to) {
       Expr forget = affine(at(in[0]), at(u_f_), at(b_f_));
       if (in.size() > 2) forget = add(at(in[2]), at(forget));
       to = {mul(at(sigmoid(at(forget))), at(in[1]))};

@@ -43,16 +43,16 @@ void require_size(std::string_view layer, const Scope& scope, std::string_view n
 
 /// Records a use of a cell whose function is `f(inputs, results)`.
 template <class F>
-std::vector<Expr> record_cell(const cells::Core& core, std::span<const Operand> inputs, const F& f) {
-  std::vector<Expr> results;
-  const auto call = [](const void* object, std::span<const Expr> given, std::vector<Expr>& to) {
+ExprList record_cell(const cells::Core& core, std::span<const Operand> inputs, const F& f) {
+  ExprList results;
+  const auto call = [](const void* object, std::span<const Expr> given, ExprList& to) {
     (*static_cast<const F*>(object))(given, to);
   };
   core.record(inputs, {&f, call}, results);
   return results;
 }
 template <class F>
-std::vector<Expr> record_cell(const cells::Core& core, std::initializer_list<Operand> inputs, const F& f) {
+ExprList record_cell(const cells::Core& core, std::initializer_list<Operand> inputs, const F& f) {
   return record_cell(core, std::span<const Operand>(inputs.begin(), inputs.size()), f);
 }
 

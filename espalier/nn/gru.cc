@@ -34,7 +34,7 @@ Expr GruCell::initial(Graph& graph, const char* file, std::int32_t line) const {
 
 Expr GruCell::operator()(Operand x, Operand h) const {
   const detail::At at{x.where()};
-  const auto equations = [&](std::span<const Expr> in, std::vector<Expr>& results) {
+  const auto equations = [&](std::span<const Expr> in, ExprList& results) {
     const std::int32_t size = hidden();
     const Expr from_x = affine(at(in[0]), at(w_), at(b_));
     const Expr from_h = affine(at(in[1]), at(u_), at(b_h_));

@@ -38,7 +38,7 @@ LstmState LstmCell::initial(Graph& graph, const char* file, std::int32_t line) c
 
 LstmState LstmCell::operator()(Operand x, const State& state) const {
   const detail::At at{x.where()};
-  const auto equations = [&](std::span<const Expr> in, std::vector<Expr>& results) {
+  const auto equations = [&](std::span<const Expr> in, ExprList& results) {
     const std::int32_t size = hidden();
     const Expr gates = add(at(affine(at(in[0]), at(w_), at(b_))), at(linear(at(in[1]), at(u_))));
     const Expr open = sigmoid(at(detail::gate(at(gates), size, 0, 3)));
@@ -49,7 +49,7 @@ LstmState LstmCell::operator()(Operand x, const State& state) const {
     const Expr c = add(at(mul(at(f), at(in[2]))), at(mul(at(i), at(u))));
     results = {mul(at(o), at(tanh(at(c)))), c};
   };
-  const std::vector<Expr> results = detail::record_cell(*cell_, {x, at(state.h), at(state.c)}, equations);
+  const ExprList results = detail::record_cell(*cell_, {x, at(state.h), at(state.c)}, equations);
   return {results[0], results[1]};
 }
 

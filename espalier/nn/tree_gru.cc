@@ -51,7 +51,7 @@ Expr TreeGru::apply(const Unit& unit, const Operand& h) {
 
 Expr TreeGru::leaf(Operand x) const {
   const detail::At at{x.where()};
-  const auto equations = [&](std::span<const Expr> in, std::vector<Expr>& results) {
+  const auto equations = [&](std::span<const Expr> in, ExprList& results) {
     results = {apply(leaf_, at(in[0]))};
   };
   return detail::record_cell(*leaf_cell_, {x}, equations)[0];
@@ -70,12 +70,12 @@ Expr TreeGru::operator()(const Operands& children) const {
         fmt::format("tree gru: {} children are given, and the cell takes {}\n  b: parameter \"{}\"\n"
                     "  at {}",
                     list.size(), units_.size(), units_.front().b->name(), at.where.to_string()));
-  const auto equations = [&](std::span<const Expr> in, std::vector<Expr>& results) {
+  const auto equations = [&](std::span<const Expr> in, ExprList& results) {
     std::vector<Expr> terms(in.size());
     for (std::size_t k = 0; k < in.size(); ++k) terms[k] = apply(units_[k], at(in[k]));
     results = {scale(at(sum(at(terms))), 1 / static_cast<double>(in.size()))};
   };
-  std::vector<Operand> inputs;
+  OperandList inputs;
   for (const Expr& child : list) inputs.push_back(at(child));
   return detail::record_cell(*cell_, inputs, equations)[0];
 }

@@ -56,7 +56,7 @@ NaryTreeLstm::NaryTreeLstm(const Scope& scope, std::int32_t input, std::int32_t 
 
 TreeState NaryTreeLstm::leaf(Operand x) const {
   const detail::At at{x.where()};
-  const auto equations = [&](std::span<const Expr> in, std::vector<Expr>& results) {
+  const auto equations = [&](std::span<const Expr> in, ExprList& results) {
     const Expr gates = affine(at(in[0]), at(leaf_w_), at(leaf_b_));
     const Expr open = sigmoid(at(detail::gate(at(gates), hidden_, 0, 2)));
     const Expr i = detail::gate(at(open), hidden_, 0);
@@ -64,7 +64,7 @@ TreeState NaryTreeLstm::leaf(Operand x) const {
     const Expr c = mul(at(i), at(tanh(at(detail::gate(at(gates), hidden_, 2)))));
     results = {mul(at(o), at(tanh(at(c)))), c};
   };
-  const std::vector<Expr> results = detail::record_cell(*leaf_cell_, {x}, equations);
+  const ExprList results = detail::record_cell(*leaf_cell_, {x}, equations);
   return {results[0], results[1]};
 }
 
@@ -92,8 +92,7 @@ TreeState NaryTreeLstm::node(const Operand* x, const Children& given) const {
   for (const TreeState& child : list)
     if (!child.missing()) graph = &child.h.graph();
   if (graph == nullptr) refuse("no child is given; a node without children is a leaf");
-  std::vector<Operand> inputs;
-  inputs.reserve(2 * n + 1);
+  OperandList inputs;
   const auto add_states = [&](Expr TreeState::*part) {
     for (std::size_t k = 0; k < n; ++k) {
       const bool missing = k >= list.size() || list[k].missing();
@@ -104,7 +103,7 @@ TreeState NaryTreeLstm::node(const Operand* x, const Children& given) const {
   add_states(&TreeState::c);
   if (x != nullptr) inputs.push_back(*x);
 
-  const auto equations = [&](std::span<const Expr> in, std::vector<Expr>& results) {
+  const auto equations = [&](std::span<const Expr> in, ExprList& results) {
     Expr gates = affine(at(concat(at(in.first(n)), 0)), at(u_), at(b_));
     if (in.size() > 2 * n) gates = add(at(gates), at(linear(at(in.back()), at(w_))));
     const Expr open = sigmoid(at(detail::gate(at(gates), hidden_, 0, kFirstForgetGate + most)));
@@ -119,7 +118,7 @@ TreeState NaryTreeLstm::node(const Operand* x, const Children& given) const {
     const Expr c = sum(at(memories));
     results = {mul(at(o), at(tanh(at(c)))), c};
   };
-  const std::vector<Expr> results = detail::record_cell(*cell_, inputs, equations);
+  const ExprList results = detail::record_cell(*cell_, inputs, equations);
   return {results[0], results[1]};
 }
 

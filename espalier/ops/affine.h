@@ -16,6 +16,7 @@ struct Affine {
                                       Input{"b", Role::kEither}};
   static constexpr Keep kKeep{.only = {"x", "W"}};
   static constexpr bool kGathers = true;
+  static constexpr bool kStoresShared = true;
   using Attrs = None;
   using Fields = None;
 

@@ -15,6 +15,7 @@ struct Linear {
   static constexpr std::array kInputs{Input{"x", Role::kStacked, 0}, Input{"W", Role::kEither}};
   static constexpr Keep kKeep{.inputs = true};
   static constexpr bool kGathers = true;
+  static constexpr bool kStoresShared = true;
   using Attrs = None;
   using Fields = None;
 

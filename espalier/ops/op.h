@@ -12,7 +12,7 @@
 /// and optionally
 ///   check(attrs, fields, in)              refuses fields, node by node
 ///   saved(attrs, in)                      how many floats a row forward leaves for backward
-///   kPerInstance, kRandom, kGathers, table_row, view, side_by_side, weight, place_random      see OpInfo
+///   kPerInstance, kRandom, kGathers, kStoresShared, table_row, view, side_by_side, weight, place_random      see OpInfo
 /// Without forward and backward, both are derived from plain: right, and slow.
 #pragma once
 
@@ -86,6 +86,7 @@ OpInfo make_op_info() {
   if constexpr (requires { Op::kPerInstance; }) info.per_instance = Op::kPerInstance;
   if constexpr (requires { Op::kRandom; }) info.random = Op::kRandom;
   if constexpr (requires { Op::kGathers; }) info.gathers = Op::kGathers;
+  if constexpr (requires { Op::kStoresShared; }) info.stores_shared = Op::kStoresShared;
   if constexpr (requires { &Op::place_random; })
     info.place_random = [](void* fields, std::uint64_t seed, std::uint64_t step, std::uint64_t instance_key,
                            std::uint32_t number) {

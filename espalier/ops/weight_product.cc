@@ -106,10 +106,12 @@ void multiply_by_transposed(const ConstRows& y, const Weights& W, const Rows& x,
   });
 }
 
-void add_weight_gradient(const ConstRows& x, const ConstRows& dy, float* dW, std::int64_t next) {
+void weight_gradient(const ConstRows& x, const ConstRows& dy, float* dW, std::int64_t next, bool accumulate) {
   const auto add = [&](const ConstRows& a, const ConstRows& b) {
     const ProductLog::Watch watch(ProductKind::kWeightGradient, a.count, a.width, b.width, false);
-    kernels::product_transposed_a(a.width, b.width, a.count, a.data, distance(a), b.data, distance(b), dW, next, true);
+    kernels::product_transposed_a(a.width, b.width, a.count, a.data, distance(a), b.data, distance(b), dW, next,
+                                  accumulate);
+    accumulate = true;
   };
   thread_local std::vector<float> gathered_x;
   thread_local std::vector<float> gathered_dy;
@@ -119,7 +121,8 @@ void add_weight_gradient(const ConstRows& x, const ConstRows& dy, float* dW, std
   }
 }
 
-void add_rows(const ConstRows& rows, float* sum) {
+void sum_of_rows(const ConstRows& rows, float* sum, bool accumulate) {
+  if (!accumulate) kernels::fill(0.0F, {sum, static_cast<std::size_t>(rows.width)});
   // Columns that fit into the first cache together are added up over all rows before the next ones come.
   constexpr std::int64_t kColumns = 1024;
   for (std::int64_t begin = 0; begin < rows.width; begin += kColumns) {
@@ -143,13 +146,13 @@ void affine_backward(const Saved& saved, const GradRows& dx, const GradRows& dW,
   if (dx && shared)
     multiply_by_transposed(saved.dy, Weights::of(in, 1, in[0].width, saved.dy.width), dx.rows(), !dx.stores());
   if (dx && !shared) rows_times_transposed({1, in[0].width, saved.dy.width}, saved.dy, in[1], dx.rows(), !dx.stores());
-  if (dW && dW.rows().shared() && !dW.stores())
-    add_weight_gradient(in[0], saved.dy, dW.rows().data, saved.dy.width);
+  if (dW && dW.rows().shared())
+    weight_gradient(in[0], saved.dy, dW.rows().data, saved.dy.width, !dW.stores());
   else if (dW)
     add_row_products({1, in[0].width, saved.dy.width}, in[0], saved.dy, dW);
   if (!db) return;
-  if (db.rows().shared() && !db.stores())
-    add_rows(saved.dy, db.rows().data);
+  if (db.rows().shared())
+    sum_of_rows(saved.dy, db.rows().data, !db.stores());
   else
     for (std::int64_t r = 0; r < in.rows; ++r) db.add(r, saved.dy[r]);
 }

@@ -32,10 +32,10 @@ struct Weights {
 void multiply_by_weights(const ConstRows& x, const Weights& W, const float* bias, const Rows& y, bool accumulate);
 /// X = Y W^T, or +=.
 void multiply_by_transposed(const ConstRows& y, const Weights& W, const Rows& x, bool accumulate);
-/// dW[k, m] += X^T dY over all rows. Row i of dW begins `next` numbers behind the one before.
-void add_weight_gradient(const ConstRows& x, const ConstRows& dy, float* dW, std::int64_t next);
-/// sum += every row.
-void add_rows(const ConstRows& rows, float* sum);
+/// dW[k, m] = X^T dY over all rows, or +=. Row i of dW begins `next` numbers behind the one before.
+void weight_gradient(const ConstRows& x, const ConstRows& dy, float* dW, std::int64_t next, bool accumulate);
+/// The sum of all rows, or +=.
+void sum_of_rows(const ConstRows& rows, float* sum, bool accumulate);
 
 /// The step kernels of y = x W (+ b), for inputs x, W and b; W and b may also be one a row.
 void affine_forward(const StepIn& in, bool has_bias, const Rows& y);

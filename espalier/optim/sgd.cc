@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "espalier/base/error.h"
+#include "espalier/kernels/rows.h"
 
 namespace espalier::optim {
 namespace {
@@ -44,7 +45,13 @@ Sgd::Sgd(Model& model, const SgdOptions& options)
   if (options.nesterov && !(options.momentum > 0)) throw UsageError("sgd: nesterov needs a momentum above 0");
 }
 
-void Sgd::update(const Range<float>& range) const { apply(range, options_); }
+void Sgd::update(const Range<float>& range) const {
+  const auto size = static_cast<std::size_t>(range.size);
+  if (range.slots[0] == nullptr && options_.weight_decay == 0)
+    kernels::add_scaled(-static_cast<float>(range.learning_rate), {range.gradient, size}, {range.value, size});
+  else
+    apply(range, options_);
+}
 void Sgd::update(const Range<double>& range) const { apply(range, options_); }
 
 }  // namespace espalier::optim
