@@ -34,8 +34,10 @@ void FoldTreeLimit::lay_out(std::span<const std::int32_t> batch, bool training) 
 }
 
 void FoldTreeLimit::forward(bool keep) {
-  first_.prepare_forward(layout_.inner(), layout_.level_count(), watch());
-  second_.prepare_forward(layout_.inner(), layout_.level_count(), watch());
+  Preparing levels = layout_.preparing();
+  if (!keep) levels.add_forever();
+  first_.prepare_forward(levels, watch());
+  second_.prepare_forward(levels, watch());
   for_rows(layout_.leaves(), [&](std::int64_t, Watch& watch, std::int64_t begin, std::int64_t end) {
     table_.scatter(layout_.leaf_words(), layout_.leaf_slots(), begin, end, s_.data());
     watch.lap(Part::kLoops);
@@ -61,8 +63,8 @@ double FoldTreeLimit::sum_of_roots() const {
 }
 
 void FoldTreeLimit::backward(float scale) {
-  first_.prepare_backward(layout_.inner(), layout_.level_count(), watch());
-  second_.prepare_backward(layout_.inner(), layout_.level_count(), watch());
+  first_.prepare_backward(layout_.preparing(), watch());
+  second_.prepare_backward(layout_.preparing(), watch());
   first_bias_.clear(lanes());
   second_bias_.clear(lanes());
   std::fill_n(ds_.data() + layout_.first_root() * size_, layout_.roots() * size_, scale);

@@ -7,23 +7,16 @@
 #include "espalier/kernels/rows.h"
 
 namespace espalier::bench {
-namespace {
 
-/// Laying weights out costs about as much as this many rows gain by it.
-constexpr std::int64_t kLeastRowsForward = 64;
-constexpr std::int64_t kLeastRowsBackward = 16;
-
-}  // namespace
-
-void Layer::prepare_forward(std::int64_t rows, std::int64_t calls, Watch& watch) {
-  if (forward_is_current_ || rows + calls < kLeastRowsForward) return;
+void Layer::prepare_forward(const Preparing& products, Watch& watch) {
+  if (forward_is_current_ || !products.pays_forward()) return;
   forward_.assign(inputs(), outputs(), w_->values.data(), outputs());
   forward_is_current_ = true;
   watch.lap(Part::kPreparation);
 }
 
-void Layer::prepare_backward(std::int64_t rows, std::int64_t calls, Watch& watch) {
-  if (backward_is_current_ || rows + calls < kLeastRowsBackward) return;
+void Layer::prepare_backward(const Preparing& products, Watch& watch) {
+  if (backward_is_current_ || !products.pays_backward()) return;
   backward_.assign_transposed(outputs(), variables(), variable_weights(), outputs());
   backward_is_current_ = true;
   watch.lap(Part::kPreparation);

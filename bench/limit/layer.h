@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "bench/limit/buffer.h"
+#include "bench/limit/preparing.h"
 #include "bench/limit/watch.h"
 #include "bench/limit/weights.h"
 #include "espalier/kernels/prepared.h"
@@ -22,10 +23,9 @@ class Layer {
   std::int64_t outputs() const { return w_->columns; }
   std::int64_t variables() const { return inputs() - constants_; }
 
-  /// Before a pass over the data: lays out weights that changed since they last were, where `rows` rows in all and
-  /// `calls` products are worth it.
-  void prepare_forward(std::int64_t rows, std::int64_t calls, Watch& watch);
-  void prepare_backward(std::int64_t rows, std::int64_t calls, Watch& watch);
+  /// Before the products: lays out weights that changed since they last were, where that pays.
+  void prepare_forward(const Preparing& products, Watch& watch);
+  void prepare_backward(const Preparing& products, Watch& watch);
 
   /// y[m, outputs] = x[m, inputs] W + b, or, with `accumulate`, y += x W + b. Rows lie without gaps here and below.
   void forward(std::int64_t m, const float* x, float* y, bool accumulate, Watch& watch) const;

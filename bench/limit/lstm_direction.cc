@@ -31,6 +31,18 @@ LstmStep LstmDirection::step(std::int32_t t) const {
   return step;
 }
 
+Preparing LstmDirection::input_preparing() const {
+  Preparing preparing;
+  preparing.add(rows_.input_count());
+  return preparing;
+}
+
+Preparing LstmDirection::recurrent_preparing() const {
+  Preparing preparing;
+  for (std::int32_t t = 1; t < rows_.layout->steps(); ++t) preparing.add(rows_.layout->count(t));
+  return preparing;
+}
+
 void LstmDirection::forward(const DirectionRows& rows, const Table& words, bool keep, float* y, std::int64_t y_stride,
                             Watch& watch) {
   rows_ = rows;
@@ -41,8 +53,14 @@ void LstmDirection::forward(const DirectionRows& rows, const Table& words, bool 
   tanh_c_.room(layout.rows() * size);
   c_.room(layout.rows() * size);
   h_before_.room(layout.rows() * size);
-  input_.prepare_forward(rows.input_count(), 1, watch);
-  recurrent_.prepare_forward(layout.rows(), layout.steps(), watch);
+  Preparing inputs = input_preparing();
+  Preparing states = recurrent_preparing();
+  if (!keep) {
+    inputs.add_forever();
+    states.add_forever();
+  }
+  input_.prepare_forward(inputs, watch);
+  recurrent_.prepare_forward(states, watch);
   words.gather(rows.inputs, x_.room(rows.input_count() * input_.inputs()));
   watch.lap(Part::kLoops);
   input_.forward(rows.input_count(), x_.data(), shared ? projected_.room(rows.input_count() * 4 * size) : gates_.data(),
@@ -64,8 +82,8 @@ void LstmDirection::forward(const DirectionRows& rows, const Table& words, bool 
 void LstmDirection::backward(const float* dy, std::int64_t dy_stride, Watch& watch) {
   const SequenceLayout& layout = *rows_.layout;
   const std::int64_t size = hidden();
-  input_.prepare_backward(rows_.input_count(), 1, watch);
-  recurrent_.prepare_backward(layout.rows(), layout.steps(), watch);
+  input_.prepare_backward(input_preparing(), watch);
+  recurrent_.prepare_backward(recurrent_preparing(), watch);
   dh_before_.room(layout.rows() * size);
   dc_.room(layout.sentences() * size);
   dx_.room(rows_.input_count() * input_.inputs());

@@ -50,6 +50,8 @@ class LstmDirection {
 
  private:
   LstmStep step(std::int32_t t) const;
+  Preparing input_preparing() const;
+  Preparing recurrent_preparing() const;
   /// The gradients of what is multiplied by inputs, row by input.
   const float* gradients_by_input();
 

@@ -82,17 +82,22 @@ void PlanNetLimit::place_rows() {
     }
 }
 
-void PlanNetLimit::prepare_forward() {
+void PlanNetLimit::prepare_forward(bool forever) {
+  for (Kind& one : kinds_) one.preparing = Preparing();
+  for (std::int64_t lane = 0; lane < lanes(); ++lane)
+    for (const PlanLayout::Group& group : layout_.groups(lane)) kind(group.kind).preparing.add(group.size());
   for (Kind& one : kinds_) {
     if (one.rows() == 0) continue;
-    one.first.prepare_forward(one.rows(), 1, watch());
-    one.second.prepare_forward(one.rows(), 1, watch());
+    Preparing preparing = one.preparing;
+    if (forever) preparing.add_forever();
+    one.first.prepare_forward(preparing, watch());
+    one.second.prepare_forward(preparing, watch());
   }
 }
 
 template <class AtGroup>
-double PlanNetLimit::forward(const AtGroup& at_group) {
-  prepare_forward();
+double PlanNetLimit::forward(bool keep, const AtGroup& at_group) {
+  prepare_forward(!keep);
   sums_.assign(static_cast<std::size_t>(lanes()), 0);
   for_lanes([&](std::int64_t lane, Watch& watch) {
     double sum = 0;
@@ -117,8 +122,8 @@ void PlanNetLimit::backward() {
     if (one.rows() == 0) continue;
     one.first_bias.clear(lanes());
     one.second_bias.clear(lanes());
-    one.second.prepare_backward(one.rows(), 1, watch());
-    if (one.first.variables() > 0) one.first.prepare_backward(one.rows(), 1, watch());
+    one.second.prepare_backward(one.preparing, watch());
+    if (one.first.variables() > 0) one.first.prepare_backward(one.preparing, watch());
   }
   head_sums_.clear(lanes());
   for_lanes([&](std::int64_t lane, Watch& watch) {
@@ -158,8 +163,8 @@ void PlanNetLimit::add_gradients() {
 
 double PlanNetLimit::differentiate(std::span<const std::int32_t> batch, float scale) {
   lay_out(batch);
-  const double loss =
-      forward([&](std::int64_t begin, std::int64_t end) { return plan_forward(rows_, begin, end, scale); });
+  const double loss = forward(
+      /*keep=*/true, [&](std::int64_t begin, std::int64_t end) { return plan_forward(rows_, begin, end, scale); });
   backward();
   add_gradients();
   return loss;
@@ -167,7 +172,8 @@ double PlanNetLimit::differentiate(std::span<const std::int32_t> batch, float sc
 
 double PlanNetLimit::evaluate(std::span<const std::int32_t> batch) {
   lay_out(batch);
-  return forward([&](std::int64_t begin, std::int64_t end) { return plan_forward_roots(rows_, begin, end); });
+  return forward(/*keep=*/false,
+                 [&](std::int64_t begin, std::int64_t end) { return plan_forward_roots(rows_, begin, end); });
 }
 
 }  // namespace espalier::bench

@@ -40,6 +40,8 @@ class PlanNetLimit : public LimitRunner {
     std::int64_t x = 0;   // where its operands begin, [rows, inputs of first]
     std::int64_t dx = 0;  // and the gradients of the children's states among them
 
+    Preparing preparing;
+
     std::int64_t rows() const { return end - begin; }
   };
 
@@ -48,11 +50,11 @@ class PlanNetLimit : public LimitRunner {
 
   void lay_out(std::span<const std::int32_t> batch);
   void place_rows();
-  void prepare_forward();
+  void prepare_forward(bool forever);
   /// Calls at_group(begin, end) for the groups of every lane once their second product is there. Gives the sum of what
   /// it gives.
   template <class AtGroup>
-  double forward(const AtGroup& at_group);
+  double forward(bool keep, const AtGroup& at_group);
   void backward();
   void add_gradients();
   Kind& kind(std::int32_t number) { return kinds_[static_cast<std::size_t>(number)]; }

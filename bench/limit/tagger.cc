@@ -58,7 +58,10 @@ void TaggerLimit::forward(bool keep) {
   for_directions([&](LstmDirection& direction, const DirectionRows& rows, std::int64_t column, Watch& watch) {
     direction.forward(rows, words_, keep, y_.data() + column, 2 * hidden_, watch);
   });
-  middle_.prepare_forward(layout_.rows(), 1, watch());
+  Preparing all;
+  all.add(layout_.rows());
+  if (!keep) all.add_forever();
+  middle_.prepare_forward(all, watch());
   middle_.forward(layout_.rows(), y_.data(), middle_values_.data(), /*accumulate=*/false, watch());
   for_rows(layout_.rows(), [&](std::int64_t, Watch& watch, std::int64_t begin, std::int64_t end) {
     tanh_rows(end - begin, middle_.outputs(), middle_values_.data() + begin * middle_.outputs());
@@ -86,7 +89,9 @@ void TaggerLimit::backward() {
                        middle_gradients_.data() + begin * width, middle_bias_.of_lane(lane));
     watch.lap(Part::kLoops);
   });
-  middle_.prepare_backward(layout_.rows(), 1, watch());
+  Preparing all;
+  all.add(layout_.rows());
+  middle_.prepare_backward(all, watch());
   middle_.backward(layout_.rows(), middle_gradients_.data(), dy_.data(), /*accumulate=*/false, watch());
   middle_.add_gradient(layout_.rows(), y_.data(), middle_gradients_.data(), watch());
   middle_bias_.add();

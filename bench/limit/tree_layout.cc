@@ -27,10 +27,11 @@ void TreeLayout::assign(const std::vector<BinaryTree>& trees, std::span<const st
   }
 }
 
-std::int64_t TreeLayout::level_count() const {
-  std::size_t count = 0;
-  for (const std::vector<Range>& levels : levels_) count += levels.size();
-  return static_cast<std::int64_t>(count);
+Preparing TreeLayout::preparing() const {
+  Preparing preparing;
+  for (const std::vector<Range>& levels : levels_)
+    for (const Range level : levels) preparing.add(level.size());
+  return preparing;
 }
 
 /// Heights of all nodes, and how many of each a lane has. Lanes get about the same number of nodes.

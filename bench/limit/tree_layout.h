@@ -7,11 +7,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "bench/data/instances.h"
+#include "bench/limit/preparing.h"
 
 namespace espalier::bench {
 
@@ -33,7 +33,8 @@ class TreeLayout {
 
   /// Ranges of inner nodes, by height.
   std::span<const Range> levels(std::int64_t lane) const { return levels_[static_cast<std::size_t>(lane)]; }
-  std::int64_t level_count() const;
+  /// Of one product a level.
+  Preparing preparing() const;
   /// The slot of the inner node in a row.
   const std::int32_t* slot_of_inner() const { return inner_slots_.data(); }
   /// Of every leaf: its slot and its word.

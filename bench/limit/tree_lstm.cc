@@ -97,8 +97,15 @@ void TreeLstmLimit::join_gradients(std::int64_t begin, std::int64_t end) {
 }
 
 void TreeLstmLimit::forward(bool keep) {
-  node_.prepare_forward(layout_.inner(), layout_.level_count(), watch());
-  leaf_.prepare_forward(distinct_.size(), 1, watch());
+  Preparing inner = layout_.preparing();
+  Preparing leaves;
+  leaves.add(distinct_.size());
+  if (!keep) {
+    inner.add_forever();
+    leaves.add_forever();
+  }
+  node_.prepare_forward(inner, watch());
+  leaf_.prepare_forward(leaves, watch());
   leaves_forward(keep);
   for_lanes([&](std::int64_t lane, Watch& watch) {
     for (const Range level : layout_.levels(lane)) {
@@ -169,8 +176,10 @@ double TreeLstmLimit::differentiate(std::span<const std::int32_t> batch, float s
   forward(/*keep=*/true);
   const double loss = losses(scale);
   head_.add_gradient(h_.data(), watch());
-  node_.prepare_backward(layout_.inner(), layout_.level_count(), watch());
-  leaf_.prepare_backward(distinct_.size(), 1, watch());
+  Preparing leaves;
+  leaves.add(distinct_.size());
+  node_.prepare_backward(layout_.preparing(), watch());
+  leaf_.prepare_backward(leaves, watch());
   inner_backward();
   leaves_backward();
   add_gradients();
