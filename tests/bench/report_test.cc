@@ -120,6 +120,7 @@ TEST(Table, ShortensNumbers) {
 
 TEST(Axis, NamesRoundNumbers) {
   EXPECT_THAT(LogAxis(1.5, 60, 0, 1).ticks(), ElementsAre(2, 5, 10, 20, 50));
+  EXPECT_THAT(LogAxis(11, 33, 0, 1).ticks(), ElementsAre(15, 20, 30));
   EXPECT_THAT(LogAxis(0.5, 5000, 0, 1).ticks(), ElementsAre(1, 10, 100, 1000));
   EXPECT_DOUBLE_EQ(LogAxis(1, 100, 200, 0).place(10), 100);
   EXPECT_DOUBLE_EQ(LogAxis(7, 7, 0, 10).place(7), 5);
