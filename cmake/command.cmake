@@ -16,7 +16,7 @@ if(EXISTS "${command_main}")
   set_target_properties(espalier_command PROPERTIES OUTPUT_NAME espalier
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}" INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   target_link_libraries(espalier_command PRIVATE espalier_compiler espalier fmt::fmt CLI11::CLI11
-    nlohmann_json::nlohmann_json Threads::Threads)
+    nlohmann_json::nlohmann_json Threads::Threads espalier_bench)
   if(TARGET espalier_cli_objects)
     target_link_libraries(espalier_command PRIVATE espalier_cli_objects)
   endif()

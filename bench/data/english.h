@@ -18,8 +18,17 @@ inline constexpr std::int32_t kSentences = 12'544;
 inline constexpr std::int32_t kWords = 19'674;
 inline constexpr std::int32_t kFrequentWords = 3504;
 inline constexpr std::int32_t kRareCount = 5;
-inline constexpr std::array<Quantile, 10> kLengths{
-    {{0, 1}, {0.05, 2}, {0.1, 3}, {0.25, 7}, {0.5, 14}, {0.75, 23}, {0.9, 32}, {0.95, 39}, {0.99, 57}, {1, 159}}};
+inline constexpr std::array<Quantile, 11> kLengths{{{0, 1},
+                                                    {0.05, 2},
+                                                    {0.1, 3},
+                                                    {0.25, 7},
+                                                    {0.5, 14},
+                                                    {0.75, 22},
+                                                    {0.9, 31},
+                                                    {0.95, 38},
+                                                    {0.99, 56},
+                                                    {0.999, 85},
+                                                    {1, 159}}};
 
 inline Shares word_shares() { return zipf(kWords, 2, 1.09); }
 

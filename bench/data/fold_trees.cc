@@ -31,6 +31,7 @@ BinaryTree join_neighbours(Random& random, Pick pick) {
 BinaryTree make(Random& random, TreeShape shape) {
   switch (shape) {
     case TreeShape::kRandom:
+    case TreeShape::kSame:
       return join_neighbours(random, [&](std::int32_t waiting) { return random.below(waiting - 1); });
     case TreeShape::kBalanced: {
       // Level by level: the next pair is right of the one just joined, or the first of the next level.
@@ -51,7 +52,15 @@ DataSet<BinaryTree> fold_trees(TreeShape shape, std::int32_t count, std::uint64_
   DataSet<BinaryTree> set{.words = kWords};
   Random random(seed);
   set.instances.resize(static_cast<std::size_t>(count));
-  for (BinaryTree& tree : set.instances) tree = make(random, shape);
+  for (BinaryTree& tree : set.instances) {
+    if (shape != TreeShape::kSame || &tree == set.instances.data()) {
+      tree = make(random, shape);
+    } else {
+      tree = set.instances.front();
+      for (BinaryTree::Node& node : tree.nodes)
+        if (node.is_leaf()) node.word = static_cast<std::int32_t>(random.below(kWords));
+    }
+  }
   return set;
 }
 

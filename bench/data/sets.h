@@ -42,7 +42,12 @@ DataSet<Molecule> molecules(const std::filesystem::path& folder, const Generate&
 /// The kind of an operator fixes its number of children.
 DataSet<QueryPlan> query_plans(const std::filesystem::path& folder, const Generate& generate = {});
 
-enum class TreeShape : std::int32_t { kRandom, kBalanced, kChain };
+enum class TreeShape : std::int32_t {
+  kRandom,  // a shape of its own for every tree
+  kBalanced,
+  kChain,
+  kSame,  // a random one for all trees
+};
 /// Trees of 128 leaves, of Fold's benchmark (Looks et al., 2017): generated always.
 DataSet<BinaryTree> fold_trees(TreeShape shape, std::int32_t count, std::uint64_t seed = 1);
 

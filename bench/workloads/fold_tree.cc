@@ -1,7 +1,10 @@
 #include "bench/workloads/fold_tree.h"
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -67,19 +70,22 @@ class FoldTreeNetwork : public Network {
   mutable std::vector<Expr> states_;  // of one tree, while it is recorded
 };
 
-std::string title_of(TreeShape shape) {
+std::string_view name_of(TreeShape shape) {
   switch (shape) {
-    case TreeShape::kRandom: return "Fold's benchmark, random trees";
-    case TreeShape::kBalanced: return "Fold's benchmark, balanced trees";
-    case TreeShape::kChain: break;
+    case TreeShape::kRandom: return "random";
+    case TreeShape::kBalanced: return "balanced";
+    case TreeShape::kChain: return "chain";
+    case TreeShape::kSame: break;
   }
-  return "Fold's benchmark, chains";
+  return "same";
 }
 
 class FoldTreeWorkload : public DataWorkload<BinaryTree> {
  public:
   FoldTreeWorkload(Data data, TreeShape shape, std::int32_t state)
-      : DataWorkload("B0", title_of(shape), std::to_string(state), std::move(data)), state_(state) {}
+      : DataWorkload("B0", "Fold's benchmark: trees of 128 leaves", fmt::format("{}/{}", name_of(shape), state),
+                     std::move(data)),
+        state_(state) {}
 
   std::int32_t nodes(std::int32_t number) const override {
     return static_cast<std::int32_t>(instance(number).nodes.size());

@@ -5,10 +5,11 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <vector>
 
 #include "bench/data/sets.h"
-#include "tests/bench/data_statistics.h"
+#include "tests/bench_data/data_statistics.h"
 #include "tests/support/data_folder.h"
 
 namespace espalier::bench {
@@ -254,9 +255,13 @@ TEST(GeneratedData, FoldTreesHave128LeavesAndTheirShape) {
     }
     return all;
   };
+  const std::vector<std::int32_t> random = levels(TreeShape::kRandom);
+  const std::vector<std::int32_t> same = levels(TreeShape::kSame);
   EXPECT_THAT(levels(TreeShape::kBalanced), ::testing::Each(8));
   EXPECT_THAT(levels(TreeShape::kChain), ::testing::Each(128));
-  EXPECT_THAT(levels(TreeShape::kRandom), ::testing::Each(::testing::AllOf(::testing::Gt(8), ::testing::Lt(128))));
+  EXPECT_EQ(std::set(same.begin(), same.end()).size(), 1U);
+  EXPECT_GT(std::set(random.begin(), random.end()).size(), 1U);
+  EXPECT_THAT(random, ::testing::Each(::testing::AllOf(::testing::Gt(8), ::testing::Lt(128))));
 }
 
 }  // namespace

@@ -1,0 +1,98 @@
+#include "bench/suite/agenda.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "espalier/base/error.h"
+#include "espalier/base/threads.h"
+
+namespace espalier::bench {
+namespace {
+
+constexpr std::int32_t kMostThreads = 1024;
+
+/// One, and all.
+std::vector<std::int32_t> default_threads() {
+  const std::int32_t all = thread_count();
+  return all == 1 ? std::vector<std::int32_t>{1} : std::vector<std::int32_t>{1, all};
+}
+
+std::vector<const WorkloadKind*> chosen_kinds(const SuiteOptions& options) {
+  std::vector<const WorkloadKind*> kinds;
+  for (const WorkloadKind& kind : workload_kinds())
+    if (options.workloads.empty()) kinds.push_back(&kind);
+  for (const std::string& name : options.workloads) kinds.push_back(&workload_kind(name));
+  for (const auto& [name, sizes] : options.sizes)
+    if (std::find(kinds.begin(), kinds.end(), &workload_kind(name)) == kinds.end())
+      throw UsageError(fmt::format("sizes are given for {}, which is not to be measured", name));
+  return kinds;
+}
+
+std::vector<std::string> sizes_of(const SuiteOptions& options, const WorkloadKind& kind) {
+  if (const auto given = options.sizes.find(std::string(kind.name)); given != options.sizes.end()) return given->second;
+  std::vector<std::string> sizes = kind.sizes;
+  if (options.short_form) sizes.resize(std::min(sizes.size(), kind.short_sizes));
+  return sizes;
+}
+
+std::vector<std::int32_t> threads_of(const SuiteOptions& options, const WorkloadKind& kind) {
+  std::vector<std::int32_t> threads = options.threads.empty() ? default_threads() : options.threads;
+  for (const std::int32_t count : threads)
+    if (count < 1 || count > kMostThreads)
+      throw UsageError(fmt::format("{} threads are asked for, but 1 to {} are possible", count, kMostThreads));
+  // The short form has time for several numbers of threads only where the check needs them.
+  if (options.short_form && options.threads.empty() && !kind.short_threads) threads.resize(1);
+  return threads;
+}
+
+}  // namespace
+
+std::vector<AgendaEntry> make_agenda(const SuiteOptions& options) {
+  std::vector<AgendaEntry> agenda;
+  for (const WorkloadKind* kind : chosen_kinds(options)) {
+    const std::vector<std::string> sizes = sizes_of(options, *kind);
+    for (const std::string& size : sizes) {
+      AgendaEntry& entry =
+          agenda.emplace_back(AgendaEntry{.kind = kind, .size_text = size, .sizes = parse_sizes(*kind, size)});
+      for (const std::int32_t threads : threads_of(options, *kind))
+        for (const Mode mode : options.modes) {
+          std::vector<std::int32_t> batches = options.short_form ? kind->short_batches : kind->batches;
+          const bool grows = !options.short_form && size == sizes.front() && threads == 1 && mode == Mode::kTrain;
+          if (grows && kind->large_batch > 0) batches.push_back(kind->large_batch);
+          if (!options.batches.empty()) batches = options.batches;
+          for (const std::int32_t batch : batches) {
+            if (batch < 1) throw UsageError(fmt::format("a minibatch of {} is asked for, but 1 is the least", batch));
+            entry.settings.push_back({.batch = batch, .mode = mode, .threads = threads});
+          }
+        }
+    }
+  }
+  return agenda;
+}
+
+std::vector<Contender> make_contenders(const SuiteOptions& options, const Workload& workload) {
+  const auto wanted = [&](std::string_view name) {
+    return std::find(options.variants.begin(), options.variants.end(), name) != options.variants.end();
+  };
+  const auto leaves_wanted = [&](Leaves leaves) {
+    return std::find(options.leaves.begin(), options.leaves.end(), leaves) != options.leaves.end();
+  };
+  std::vector<Contender> contenders;
+  const auto add = [&](Variant variant, Leaves leaves) {
+    if (!wanted(name_of(variant)) || !leaves_wanted(leaves)) return;
+    if (is_limit(variant) && !workload.has_limit()) return;
+    contenders.push_back({variant, leaves, workload.make(variant, leaves)});
+  };
+  // Cells are compared with the limit both ways; the others with equal leaves computed each for itself, if possible.
+  const Leaves usual = leaves_wanted(Leaves::kEach) ? Leaves::kEach : Leaves::kOnce;
+  add(Variant::kLimit, Leaves::kEach);
+  add(Variant::kLimitDedupe, Leaves::kOnce);
+  add(Variant::kCells, Leaves::kEach);
+  add(Variant::kCells, Leaves::kOnce);
+  add(Variant::kPlain, usual);
+  add(Variant::kUnbatched, usual);
+  return contenders;
+}
+
+}  // namespace espalier::bench
