@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
 namespace espalier::bench {
@@ -16,14 +17,18 @@ double LogAxis::place(double value) const {
 
 std::vector<double> LogAxis::ticks() const {
   constexpr double kRounding = 1e-9;
-  constexpr double kManyDecades = 2.5;
+  constexpr std::size_t kEnough = 3;
+  const std::array<std::vector<double>, 3> choices{{{1}, {1, 2, 5}, {1, 1.5, 2, 3, 4, 5, 6, 8}}};
   std::vector<double> ticks;
-  for (double decade = std::floor(low_); decade <= high_; ++decade)
-    for (const double multiple : {1.0, 2.0, 5.0}) {
-      if (multiple > 1 && high_ - low_ > kManyDecades) continue;
-      const double at = decade + std::log10(multiple);
-      if (at >= low_ - kRounding && at <= high_ + kRounding) ticks.push_back(multiple * std::pow(10.0, decade));
-    }
+  for (const std::vector<double>& multiples : choices) {
+    ticks.clear();
+    for (double decade = std::floor(low_); decade <= high_; ++decade)
+      for (const double multiple : multiples) {
+        const double at = decade + std::log10(multiple);
+        if (at >= low_ - kRounding && at <= high_ + kRounding) ticks.push_back(multiple * std::pow(10.0, decade));
+      }
+    if (ticks.size() >= kEnough) break;
+  }
   return ticks;
 }
 

@@ -12,7 +12,7 @@ class LogAxis {
   LogAxis(double low, double high, double begin, double end);
   double place(double value) const;
 
-  /// Powers of ten within the range, or their one-, two- and fivefold where there are few of those.
+  /// Round numbers within the range: powers of ten, or multiples of them where there are few of those.
   std::vector<double> ticks() const;
 
  private:

@@ -188,6 +188,9 @@ class Measurer {
     record.spread = relative_spread(speeds);
     record.batch_seconds = median(track.slots) / slot_minibatches_;
     for (const double nodes : nodes_) record.nodes += nodes / static_cast<double>(nodes_.size()) / slot_minibatches_;
+    record.best_node_seconds = INFINITY;
+    for (std::size_t round = 0; round < track.slots.size(); ++round)
+      record.best_node_seconds = std::min(record.best_node_seconds, track.slots[round] / nodes_[round]);
     compare(track);
     count(track);
     result_.records.push_back(record);

@@ -14,10 +14,11 @@ constexpr std::string_view kHead = R"(<!DOCTYPE html>
 <meta charset="utf-8">
 <title>Espalier: benchmark</title>
 <style>
-body { font-family: sans-serif; font-size: 14px; margin: 2em auto; max-width: 1060px; color: #222; }
+body { font-family: sans-serif; font-size: 14px; margin: 2em auto; max-width: 1160px; color: #222; }
 svg { max-width: 100%; height: auto; }
+.wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 12px; font-variant-numeric: tabular-nums; }
-th, td { padding: 3px 9px; text-align: right; border-bottom: 1px solid #ddd; }
+th, td { padding: 3px 7px; text-align: right; border-bottom: 1px solid #ddd; }
 th:nth-child(-n+7), td:nth-child(-n+7) { text-align: left; }
 thead th { position: sticky; top: 0; background: #f4f4f4; }
 .verdicts td, .verdicts th { text-align: left; }
@@ -59,7 +60,8 @@ std::string verdicts_html(const Records& records) {
 
 std::string records_html(const Records& records) {
   std::string html =
-      "<h2>All figures</h2>\n<table>\n<thead><tr><th>workload</th><th>sizes</th><th>mode</th><th>threads</th>"
+      "<h2>All figures</h2>\n<div "
+      "class=\"wide\">\n<table>\n<thead><tr><th>workload</th><th>sizes</th><th>mode</th><th>threads</th>"
       "<th>batch</th><th>variant</th><th>leaves</th><th>instances/s</th><th>spread</th><th>of limit</th>"
       "<th>time a batch</th><th>overhead</th><th>steps</th><th>bound</th><th>copied</th><th>peak</th><th>data</th>"
       "</tr></thead>\n<tbody>\n";
@@ -78,7 +80,7 @@ std::string records_html(const Records& records) {
         record.peak_bytes > 0 ? short_bytes(static_cast<double>(record.peak_bytes)) : "",
         record.real_data ? "real" : "generated");
   }
-  return html + "</tbody>\n</table>\n";
+  return html + "</tbody>\n</table>\n</div>\n";
 }
 
 }  // namespace

@@ -128,7 +128,9 @@ void draw_panel(Svg& svg, const Panel& panel, Point corner) {
   const double top = corner.y + kTop;
   const double bottom = corner.y + kPanelHeight - kBottom;
   const LogAxis x(*range.batches.begin(), *range.batches.rbegin(), left + 10, right - 10);
-  const LogAxis y(range.low / 1.3, range.high * 1.3, bottom, top);
+  // Of numbers that hardly differ, the difference is not to look large.
+  const double margin = std::max(1.3, std::sqrt(4 * range.low / range.high));
+  const LogAxis y(range.low / margin, range.high * margin, bottom, top);
 
   svg.text({left, top - 12}, panel.title, "font-weight=\"bold\"");
   for (const double tick : y.ticks()) {

@@ -48,6 +48,8 @@ struct Record {
   std::optional<double> over_limit_ns;
 
   double batch_seconds = 0;
+  /// Of the fastest round, for each node: what settings that were measured at different times are compared by.
+  double best_node_seconds = 0;
   double nodes = 0;  // of trees, words, atoms: of all instances of the minibatch
   Breakdown breakdown;
   double steps = 0;

@@ -33,6 +33,7 @@ Json to_json(const Record& record) {
           {"rounds", record.rounds},
           {"over_limit_ns", or_null(record.over_limit_ns)},
           {"batch_seconds", record.batch_seconds},
+          {"best_node_seconds", record.best_node_seconds},
           {"nodes", record.nodes},
           {"breakdown", to_json(record.breakdown)},
           {"steps", record.steps},

@@ -156,7 +156,7 @@ const WorkloadKind& workload_kind(std::string_view name) {
   std::string known;
   for (const WorkloadKind& kind : workload_kinds()) {
     if (kind.name == name) return kind;
-    known += (known.empty() ? "" : ", ") + std::string(kind.name);
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", kind.name);
   }
   throw UsageError(fmt::format("there is no workload \"{}\": the workloads are {}", name, known));
 }

@@ -66,7 +66,7 @@ std::vector<Figure> mixed_shapes(const Records& records) {
                mixed.mode == equal.mode && mixed.threads == equal.threads && mixed.variant == equal.variant &&
                mixed.leaves == equal.leaves;
       },
-      [](const Record& mixed, const Record& equal) { return mixed.batch_seconds / equal.batch_seconds; });
+      [](const Record& mixed, const Record& equal) { return mixed.best_node_seconds / equal.best_node_seconds; });
 }
 
 bool same_but_threads(const Record& one, const Record& many) {
@@ -138,7 +138,7 @@ std::vector<Target> make_targets() {
       {"all threads: 0.9 of the limit's gain or more", 0.9, true, thread_gain},
       {"4,096 instances against 64: time an instance within 1.25 times", 1.25, false,
        [](const Records& records) {
-         return large_over_64(records, [](const Record& r) { return 1 / r.instances_per_second; });
+         return large_over_64(records, [](const Record& r) { return r.best_node_seconds; });
        }},
       {"4,096 instances against 64: bytes an instance within 1.05 times", 1.05, false,
        [](const Records& records) {
@@ -165,7 +165,7 @@ Verdict judge(const Target& target, const Records& records) {
   };
   const Figure& worst = *std::min_element(figures.begin(), figures.end(), worse);
   const auto missed = std::count_if(figures.begin(), figures.end(), misses);
-  std::string text = fmt::format("{} {:.3g} ({})", target.at_least ? "least" : "most", worst.value, worst.of);
+  std::string text = fmt::format("{} {:.4g} ({})", target.at_least ? "least" : "most", worst.value, worst.of);
   if (missed > 0) text += fmt::format("; {} of {} miss it", missed, figures.size());
   return {missed == 0 ? Verdict::Kind::kMet : Verdict::Kind::kMissed, text};
 }

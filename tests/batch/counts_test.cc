@@ -9,6 +9,7 @@
 #include "tests/batch/real_data.h"
 #include "tests/batch/small_graph.h"
 #include "tests/batch/workloads.h"
+#include "tests/support/data_folder.h"
 
 namespace espalier::batch {
 namespace {
@@ -22,7 +23,7 @@ std::int64_t steps(Strategy strategy, const SmallGraph& graph) { return schedule
 /// On every one of the minibatches of trees, a cell and a head a tree node.
 void expect_the_bound(const std::function<BinaryTree(Random&)>& draw) {
   for (int seed = 1; seed <= kMinibatches; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
     Random random(static_cast<std::uint64_t>(seed));
     SmallGraph graph;
     for (int t = 0; t < kTrees; ++t) add_cells(graph, draw(random));
@@ -125,7 +126,7 @@ TEST(Counts, DrawnWordLatticesTakeFewStepsBeyondTheBound) { expect_few_steps_bey
 // A node for each op: 17 signatures, ten of which depend on each other.
 TEST(Counts, TreesByOpsTakeFewStepsBeyondTheBound) {
   for (std::uint64_t seed = 1; seed <= kMinibatches; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
     Random random(seed);
     const SmallGraph graph = random_op_treebank(random, kTrees);
     const Schedule made = schedule(Strategy::kFrontier, graph.view());
@@ -137,20 +138,18 @@ TEST(Counts, TreesByOpsTakeFewStepsBeyondTheBound) {
 }
 
 TEST(Counts, RealSentimentTreesTakeNoMoreStepsThanTheBound) {
-  const std::filesystem::path path = data_file("sst/train.txt");
-  if (path.empty()) GTEST_SKIP() << "ESPALIER_DATA names no folder with sst/train.txt.";
-  const std::vector<BinaryTree> trees = read_trees(path);
+  const std::filesystem::path folder = testing::data_folder();
+  if (folder.empty()) GTEST_SKIP() << "ESPALIER_DATA names no folder of real data";
+  const std::vector<BinaryTree> trees = real_trees(folder);
   ASSERT_EQ(trees.size(), 8544U);
   expect_sentiment_trees(statistics(trees), 0.005);
   expect_the_bound([&](Random& random) { return any_of(trees, random); });
 }
 
 TEST(Counts, RealWordLatticesTakeFewStepsBeyondTheBound) {
-  const std::filesystem::path sentences = data_file("ner_zh/resume_train.char.bmes");
-  const std::filesystem::path lexicon = data_file("ner_zh/jieba_dict_small.txt");
-  if (sentences.empty() || lexicon.empty())
-    GTEST_SKIP() << "ESPALIER_DATA names no folder with ner_zh/resume_train.char.bmes and ner_zh/jieba_dict_small.txt.";
-  const std::vector<Lattice> lattices = read_lattices(sentences, lexicon);
+  const std::filesystem::path folder = testing::data_folder();
+  if (folder.empty()) GTEST_SKIP() << "ESPALIER_DATA names no folder of real data";
+  const std::vector<Lattice> lattices = real_lattices(folder);
   ASSERT_EQ(lattices.size(), 3821U);
   double words = 0;
   for (const Lattice& lattice : lattices) words += static_cast<double>(lattice.words.size());

@@ -67,7 +67,7 @@ TEST_F(BenchCommand, MeasuresAndWritesWhatItMeasured) {
     for (const char* const key : {"workload", "sizes", "mode", "variant", "leaves", "data"})
       EXPECT_TRUE(record.at(key).is_string()) << key;
     for (const char* const key : {"batch", "threads", "instances_per_second", "spread", "rounds", "batch_seconds",
-                                  "nodes", "steps", "bound", "bytes_copied", "peak_bytes"})
+                                  "best_node_seconds", "nodes", "steps", "bound", "bytes_copied", "peak_bytes"})
       EXPECT_TRUE(record.at(key).is_number()) << key;
     for (const char* const key : {"recording", "scheduling", "planning", "forward", "backward", "update", "copying",
                                   "products", "maps", "profiled"})

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bench/data/sets.h"
-#include "tests/bench/data_statistics.h"
+#include "tests/bench_data/data_statistics.h"
 #include "tests/support/data_folder.h"
 
 namespace espalier::bench {
