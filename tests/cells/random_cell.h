@@ -348,9 +348,11 @@ class RandomCell {
   }
 
   std::size_t inputs() const { return recipe_->input_count(); }
-  /// Whether result k is surely none of those before it. A value that is given twice is one node of the expansion, with
-  /// one gradient, and two of a cell.
-  bool gives_once(std::size_t k) const { return k == 0 || recipe_->gives[k] % CellBody::kForms < CellBody::kNewForms; }
+  /// Whether result k is a node that the function makes for this alone. A value that is given twice, or a view that is
+  /// used within, is one node of the expansion, with one gradient, and another of a cell.
+  bool makes(std::size_t k) const {
+    return k < recipe_->gives.size() && recipe_->gives[k] % CellBody::kForms < CellBody::kNewForms;
+  }
 
   std::vector<Expr> operator()(std::span<const Operand> operands) const {
     ExprList results;

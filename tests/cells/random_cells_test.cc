@@ -86,7 +86,7 @@ struct Recorded {
   std::vector<Expr> losses;   // one an instance
   std::vector<Expr> inputs;   // leaves
   std::vector<Expr> results;  // of cells
-  std::vector<Expr> own;      // of these, those that are given once, and are no inputs
+  std::vector<Expr> own;      // of these, those that are made for this alone
 };
 
 class SceneRecorder {
@@ -159,10 +159,7 @@ class SceneRecorder {
     for (std::size_t k = 0; k < results.size(); ++k) {
       const Expr& result = results[k];
       recorded_.results.push_back(result);
-      const bool is_input = std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
-        return operand.parameter() != nullptr || operand.expr().node() == result.node();
-      });
-      if (!is_input && cell.gives_once(k)) recorded_.own.push_back(result);
+      if (cell.makes(k)) recorded_.own.push_back(result);
       const Expr x = first_elements(result, n_);
       if (x.shape() == Shape{n_})
         pool_.push_back({x});
