@@ -38,8 +38,8 @@ struct Options {
   std::string mode = "train";
   int threads = 1;
   bool dedupe = false;
-  int minibatches = 0;
   int rounds = 5;
+  double seconds = 5;
 };
 
 /// "300/150" as two numbers; the second, and where it is empty both, may be left to `otherwise`.
@@ -123,10 +123,10 @@ void run(const Options& options) {
   for (const std::int32_t batch : options.batches) {
     const std::unique_ptr<Runner> runner =
         workload->make(options.dedupe ? Variant::kLimitDedupe : Variant::kLimit, Leaves::kEach);
-    const int count = options.minibatches > 0 ? options.minibatches : std::clamp(256 / batch, 2, 64);
+    const int count = std::clamp(256 / batch, 2, 64);
     print(*workload, options, batch,
           measure_limit(dynamic_cast<LimitRunner&>(*runner), draw_batches(workload->instances(), batch, count), mode,
-                        options.rounds));
+                        options.rounds, options.seconds));
   }
 }
 
@@ -147,8 +147,8 @@ int main(int argc, char** argv) {
   app.add_option("--threads", options.threads)->check(CLI::Range(1, 1024))->capture_default_str();
   app.add_flag("--dedupe", options.dedupe, "equal leaves are computed once");
   app.add_option("--data", options.data, "folder of data sets; without it, or ESPALIER_DATA, data are generated");
-  app.add_option("--minibatches", options.minibatches, "in a round; 0: by their size")->capture_default_str();
   app.add_option("--rounds", options.rounds)->check(CLI::Range(1, 10000))->capture_default_str();
+  app.add_option("--seconds", options.seconds, "that a size of minibatch may take, about")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {
     espalier::bench::run(options);

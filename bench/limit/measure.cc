@@ -13,6 +13,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// How often a minibatch is run in a round, all questions together.
+constexpr int kRunsARound = 5;
+
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 void run(LimitRunner& limit, std::span<const std::int32_t> batch, Mode mode) {
@@ -85,9 +88,13 @@ LimitFigures summarise(const std::vector<std::vector<std::int32_t>>& batches, co
 
 }  // namespace
 
-LimitFigures measure_limit(LimitRunner& limit, const std::vector<std::vector<std::int32_t>>& batches, Mode mode,
-                           int rounds) {
-  for (const std::vector<std::int32_t>& batch : batches) run(limit, batch, mode);
+LimitFigures measure_limit(LimitRunner& limit, std::vector<std::vector<std::int32_t>> batches, Mode mode, int rounds,
+                           double seconds) {
+  const Clock::time_point begin = Clock::now();
+  std::size_t warm = 0;
+  while (warm < batches.size() && seconds_since(begin) * kRunsARound * rounds < seconds)
+    run(limit, batches[warm++], mode);
+  batches.resize(std::max<std::size_t>(warm, 1));
   std::vector<Least> least(batches.size());
   for (int round = 0; round < rounds; ++round)
     for (std::size_t b = 0; b < batches.size(); ++b) {

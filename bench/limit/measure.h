@@ -22,8 +22,9 @@ struct LimitFigures {
 
 enum class Mode : std::int32_t { kTrain, kInfer };
 
-/// `rounds` times through the minibatches, after one to warm up; of every minibatch the quickest round counts.
-LimitFigures measure_limit(LimitRunner& limit, const std::vector<std::vector<std::int32_t>>& batches, Mode mode,
-                           int rounds);
+/// Goes `rounds` times through the minibatches, after one time to warm up, and leaves the last ones out where that
+/// would take more than about `seconds`. Of every minibatch the quickest round counts.
+LimitFigures measure_limit(LimitRunner& limit, std::vector<std::vector<std::int32_t>> batches, Mode mode, int rounds,
+                           double seconds);
 
 }  // namespace espalier::bench
