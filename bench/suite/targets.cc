@@ -59,7 +59,7 @@ std::vector<Figure> mixed_shapes(const Records& records) {
     return record.workload == "B0" && record.sizes.starts_with(name);
   };
   return pairs_of(
-      records, [&](const Record& r) { return r.variant == Variant::kCells && shape(r, "random/"); },
+      records, [&](const Record& r) { return r.variant == Variant::kCells && shape(r, "random/") && r.batch > 1; },
       [&](const Record& mixed, const Record& equal) {
         return shape(equal, "same/") && hidden_of(mixed) == hidden_of(equal) && mixed.batch == equal.batch &&
                mixed.mode == equal.mode && mixed.threads == equal.threads && mixed.variant == equal.variant &&
