@@ -209,6 +209,16 @@ class Division {
   std::vector<bool> product_;  // is a product, or is computed from one
 };
 
+std::vector<std::byte> random_fields(Graph& graph, const Program& program) {
+  std::vector<std::byte> fields(static_cast<std::size_t>(program.info().field_bytes));
+  for (const Program::RandomOp& random : program.random_ops()) {
+    const Graph::RandomPlace place = graph.next_random_place();
+    random.info->place_random(fields.data() + random.begin, graph.options().seed, graph.options().step,
+                              place.instance_key, place.number);
+  }
+  return fields;
+}
+
 /// Records a use of a program; `exprs` receives its results.
 void record_program(Graph& graph, const std::shared_ptr<const Program>& program, std::span<const Operand> inputs,
                     ExprList& exprs) {
@@ -216,12 +226,8 @@ void record_program(Graph& graph, const std::shared_ptr<const Program>& program,
   InlineList<Operand, 16> operands;
   for (const Operand& input : inputs) operands.push_back(input);
   for (const Parameter* parameter : program->parameters()) operands.push_back({parameter, where});
-  std::vector<std::byte> fields(static_cast<std::size_t>(program->info().field_bytes));
-  for (const Program::RandomOp& random : program->random_ops()) {
-    const Graph::RandomPlace place = graph.next_random_place();
-    random.info->place_random(fields.data() + random.begin, graph.options().seed, graph.options().step,
-                              place.instance_key, place.number);
-  }
+  std::vector<std::byte> fields;
+  if (!program->random_ops().empty()) fields = random_fields(graph, *program);
   struct Attrs {
     const Program* program;
     std::uint32_t number;
