@@ -235,8 +235,10 @@ class Backward {
     else
       for (std::size_t i = 0; i < in.size(); ++i) open_operand(i);
     settle();
-    // A cell leaves what its weights need, even where none of its inputs wants a gradient.
-    if (any_ || info.deferred > 0) call(info, saved);
+    // Even where none of its inputs wants a gradient, a cell leaves what its weights need, and adds to the gradients of
+    // results that are used within it.
+    const bool is_wanted = info.kind == Kind::kCell && table_.is_apart(nodes_[0]);
+    if (any_ || info.deferred > 0 || is_wanted) call(info, saved);
     for (std::size_t i = 0; i < grads_.size(); ++i)
       if (in.offsets == nullptr && view_.block(i) != nullptr && grads_[i]) add_copied_rows(i);
     if (view_.any_shared()) defer(saved);
@@ -451,13 +453,15 @@ class Backward {
       if (!wishes_.gets_gradient(node)) continue;
       ensure_open(node);
       ledger_.next_step();
-      const bool store = ledger_.claim(node);
-      // The same node twice is added to.
-      const bool repeated = std::any_of(targets.begin(), targets.end(), [&](const DeferredGroup::Target& other) {
-        return other.data == gradient(node);
-      });
-      targets[i] = {gradient(node), store && !repeated && info.stores_shared};
-      if (store && !targets[i].store) ledger_.zero(node);
+      const bool is_clean = ledger_.claim(node);
+      targets[i] = {gradient(node), is_clean && info.stores_shared};
+      if (is_clean && !targets[i].store) ledger_.zero(node);
+      // The same node twice: whichever is written first, both are added.
+      for (std::size_t k = 0; k < i; ++k) {
+        if (targets[k].data != targets[i].data || !targets[k].store) continue;
+        ledger_.zero(node);
+        targets[k].store = false;
+      }
     }
     group.run(targets);
     watch.stop(info.kind == Kind::kProduct, statistics_.seconds);
