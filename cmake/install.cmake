@@ -6,6 +6,8 @@ list(FILTER public_headers EXCLUDE REGEX "^espalier/cli/|-inl\\.h$")
 
 # Headers that only the library itself includes.
 set(internal_headers
+  espalier/cells/program.h
+  espalier/cells/trace.h
   espalier/data/listops_stack.h
   espalier/exec/ancestors.h
   espalier/exec/backward.h
