@@ -6,6 +6,8 @@ list(FILTER public_headers EXCLUDE REGEX "^espalier/cli/|-inl\\.h$")
 
 # Headers that only the library itself includes.
 set(internal_headers
+  espalier/cells/program.h
+  espalier/cells/trace.h
   espalier/data/listops_stack.h
   espalier/exec/ancestors.h
   espalier/exec/backward.h
@@ -14,6 +16,7 @@ set(internal_headers
   espalier/exec/engine.h
   espalier/exec/executor.h
   espalier/exec/forward.h
+  espalier/exec/fusion.h
   espalier/exec/ledger.h
   espalier/exec/memo.h
   espalier/exec/node_call.h

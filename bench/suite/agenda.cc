@@ -46,6 +46,18 @@ std::vector<std::int32_t> threads_of(const SuiteOptions& options, const Workload
   return threads;
 }
 
+std::vector<std::int32_t> batches_of(const SuiteOptions& options, const WorkloadKind& kind, const std::string& size,
+                                     std::int32_t threads, Mode mode) {
+  if (!options.batches.empty()) return options.batches;
+  if (options.short_form) return kind.short_batches;
+  const auto place =
+      static_cast<std::size_t>(std::find(kind.sizes.begin(), kind.sizes.end(), size) - kind.sizes.begin());
+  if (kind.main_sizes > 0 && place >= kind.main_sizes && place < kind.sizes.size()) return kind.side_batches;
+  std::vector<std::int32_t> batches = kind.batches;
+  if (kind.large_batch > 0 && place == 0 && threads == 1 && mode == Mode::kTrain) batches.push_back(kind.large_batch);
+  return batches;
+}
+
 }  // namespace
 
 std::vector<AgendaEntry> make_agenda(const SuiteOptions& options) {
@@ -57,11 +69,7 @@ std::vector<AgendaEntry> make_agenda(const SuiteOptions& options) {
           agenda.emplace_back(AgendaEntry{.kind = kind, .size_text = size, .sizes = parse_sizes(*kind, size)});
       for (const std::int32_t threads : threads_of(options, *kind))
         for (const Mode mode : options.modes) {
-          std::vector<std::int32_t> batches = options.short_form ? kind->short_batches : kind->batches;
-          const bool grows = !options.short_form && size == sizes.front() && threads == 1 && mode == Mode::kTrain;
-          if (grows && kind->large_batch > 0) batches.push_back(kind->large_batch);
-          if (!options.batches.empty()) batches = options.batches;
-          for (const std::int32_t batch : batches) {
+          for (const std::int32_t batch : batches_of(options, *kind, size, threads, mode)) {
             if (batch < 1) throw UsageError(fmt::format("a minibatch of {} is asked for, but 1 is the least", batch));
             entry.settings.push_back({.batch = batch, .mode = mode, .threads = threads});
           }

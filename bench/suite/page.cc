@@ -22,6 +22,7 @@ th, td { padding: 3px 7px; text-align: right; border-bottom: 1px solid #ddd; }
 th:nth-child(-n+7), td:nth-child(-n+7) { text-align: left; }
 thead th { position: sticky; top: 0; background: #f4f4f4; }
 .verdicts td, .verdicts th { text-align: left; }
+.verdicts td:first-child { white-space: nowrap; }
 .missed { font-weight: bold; }
 </style>
 </head>

@@ -53,6 +53,8 @@ std::vector<WorkloadKind> make_kinds() {
        .size_names = "shape/state",
        .sizes = {"random/1024", "same/1024", "balanced/1024", "chain/1024"},
        .batches = {1, 16, 64},
+       .main_sizes = 2,
+       .side_batches = {16},
        .short_sizes = 2,
        .short_batches = {16},
        .make = make_fold_trees},

@@ -33,9 +33,12 @@ struct WorkloadKind {
   std::string_view size_names;  // as in "embedding/hidden"
   std::vector<std::string> sizes;
   std::vector<std::int32_t> batches;
+  /// Sizes after so many of them are measured with these batches instead, in less time; 0: none are.
+  std::size_t main_sizes = 0;
+  std::vector<std::int32_t> side_batches{};
   /// Of the short form: how many of the sizes, which batches, and whether with all threads too.
   std::size_t short_sizes = 1;
-  std::vector<std::int32_t> short_batches;
+  std::vector<std::int32_t> short_batches{};
   bool short_threads = false;
   /// A further batch, at the first of the sizes, to see whether large ones cost more an instance; 0: none.
   std::int32_t large_batch = 0;

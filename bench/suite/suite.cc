@@ -11,6 +11,7 @@
 #include "bench/suite/plot.h"
 #include "bench/suite/record_json.h"
 #include "bench/suite/status.h"
+#include "bench/suite/summary.h"
 #include "bench/suite/table.h"
 #include "bench/suite/targets.h"
 #include "espalier/base/error.h"
@@ -45,6 +46,8 @@ class Suite {
     set_thread_count(threads);
     status_.clear();
     print(memoisation_text(records_));
+    print(fold_table_text(records_));
+    print(latency_text(records_));
     print(targets_text(records_));
     fmt::print("\n{} settings in {:.0f} s\n", all_, seconds_since(started_));
     if (!options_.json.empty()) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <utility>
 
 namespace espalier::bench {
 namespace {
@@ -60,7 +59,7 @@ std::vector<Figure> mixed_shapes(const Records& records) {
     return record.workload == "B0" && record.sizes.starts_with(name);
   };
   return pairs_of(
-      records, [&](const Record& r) { return r.variant == Variant::kCells && shape(r, "random/"); },
+      records, [&](const Record& r) { return r.variant == Variant::kCells && shape(r, "random/") && r.batch > 1; },
       [&](const Record& mixed, const Record& equal) {
         return shape(equal, "same/") && hidden_of(mixed) == hidden_of(equal) && mixed.batch == equal.batch &&
                mixed.mode == equal.mode && mixed.threads == equal.threads && mixed.variant == equal.variant &&
@@ -180,27 +179,6 @@ std::string targets_text(const Records& records) {
     text += fmt::format("  {:<13} {}\n", word, target.demand);
     if (!verdict.text.empty()) text += fmt::format("  {:<13} {}\n", "", verdict.text);
   }
-  return text;
-}
-
-std::string memoisation_text(const Records& records) {
-  std::vector<std::pair<std::string, std::string>> lines;  // what it is of, and the gains by batch
-  for (const Record& each : records) {
-    if (each.variant != Variant::kCells || each.leaves != Leaves::kEach) continue;
-    const auto once = std::find_if(records.begin(), records.end(), [&](const Record& other) {
-      return other.variant == Variant::kCells && other.leaves == Leaves::kOnce && other.same_setting(each);
-    });
-    if (once == records.end()) continue;
-    std::string of = fmt::format("{} {} {}, {} thread{}", each.workload, each.sizes, name_of(each.mode), each.threads,
-                                 each.threads == 1 ? "" : "s");
-    if (lines.empty() || lines.back().first != of) lines.emplace_back(std::move(of), "");
-    lines.back().second +=
-        fmt::format("  {:>5}: {:.2f}", each.batch, once->instances_per_second / each.instances_per_second);
-  }
-  std::string text =
-      lines.empty() ? ""
-                    : "\nEqual leaves computed once: how many times as fast as each for itself (cells), by batch\n";
-  for (const auto& [of, gains] : lines) text += fmt::format("  {:<36}{}\n", of, gains);
   return text;
 }
 

@@ -36,7 +36,4 @@ Verdict judge(const Target& target, const Records& records);
 /// One line a target: met, not met, not measured, and the figure.
 std::string targets_text(const Records& records);
 
-/// How much computing equal leaves once gains cells, a line a setting that has both; empty if none has.
-std::string memoisation_text(const Records& records);
-
 }  // namespace espalier::bench

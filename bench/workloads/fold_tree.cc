@@ -12,16 +12,14 @@
 #include "bench/suite/data_workload.h"
 #include "bench/suite/espalier_runner.h"
 #include "bench/suite/network.h"
+#include "espalier/cells/cell.h"
 #include "espalier/nn/embedding.h"
 #include "espalier/nn/linear.h"
-#include "espalier/ops/add.h"
 #include "espalier/ops/concat.h"
-#include "espalier/ops/mul.h"
+#include "espalier/ops/lstm_memory.h"
 #include "espalier/ops/relu.h"
-#include "espalier/ops/sigmoid.h"
 #include "espalier/ops/slice.h"
 #include "espalier/ops/sum_axis.h"
-#include "espalier/ops/tanh.h"
 
 namespace espalier::bench {
 namespace {
@@ -46,19 +44,19 @@ class FoldTreeNetwork : public Network {
   }
 
  private:
-  Expr cell(const Expr& left, const Expr& right) const {
+  /// What is let through of the children's states, as of the memories of an LSTM.
+  Expr state_of(const Expr& left, const Expr& right) const {
     const Expr gates = second_(relu(first_(concat({left, right}, 0))));
-    const Expr open = sigmoid(slice(gates, 0, 3 * state_));
-    const auto gate = [&](std::int32_t k) { return slice(open, k * state_, (k + 1) * state_); };
-    return gate(0) * left + gate(1) * right + gate(2) * tanh(slice(gates, 3 * state_, 4 * state_));
+    const auto gate = [&](std::int32_t k) { return slice(gates, k * state_, (k + 1) * state_); };
+    return lstm_memory({gate(2), gate(3), gate(0), left, gate(1), right});
   }
 
   Expr encode(Graph& graph, std::int32_t instance) const {
     states_.clear();
     for (const BinaryTree::Node& node : data_->instances[static_cast<std::size_t>(instance)].nodes)
       states_.push_back(node.is_leaf() ? leaves_(graph, node.word)
-                                       : cell(states_[static_cast<std::size_t>(node.left)],
-                                              states_[static_cast<std::size_t>(node.right)]));
+                                       : cell_(states_[static_cast<std::size_t>(node.left)],
+                                               states_[static_cast<std::size_t>(node.right)]));
     return states_.back();
   }
 
@@ -67,6 +65,7 @@ class FoldTreeNetwork : public Network {
   nn::Linear first_;
   nn::Linear second_;
   std::int32_t state_;
+  Cell<Expr(Expr, Expr)> cell_{"fold", [this](Expr left, Expr right) { return state_of(left, right); }};
   mutable std::vector<Expr> states_;  // of one tree, while it is recorded
 };
 

@@ -12,6 +12,7 @@
 #include "bench/suite/data_workload.h"
 #include "bench/suite/espalier_runner.h"
 #include "bench/suite/network.h"
+#include "espalier/cells/cell.h"
 #include "espalier/nn/linear.h"
 #include "espalier/ops/concat.h"
 #include "espalier/ops/relu.h"
@@ -38,8 +39,11 @@ class PlanNetwork : public Network {
     const std::vector<std::int32_t> children = children_by_kind(*data_);
     for (std::size_t k = 0; k < children.size(); ++k) {
       const Scope scope = model_ / ("kind" + std::to_string(k));
-      kinds_.push_back({nn::Linear(scope / "first", data_->features + children[k] * hidden, hidden),
-                        nn::Linear(scope / "second", hidden, hidden)});
+      const nn::Linear first(scope / "first", data_->features + children[k] * hidden, hidden);
+      const nn::Linear second(scope / "second", hidden, hidden);
+      kinds_.push_back(cell("plan", [first, second](std::span<const Expr> in) {
+        return relu(second(relu(first(in.size() == 1 ? in[0] : concat(in, 0)))));
+      }));
     }
   }
 
@@ -54,12 +58,6 @@ class PlanNetwork : public Network {
   }
 
  private:
-  struct Kind {
-    nn::Linear first;
-    nn::Linear second;
-    Expr operator()(const Expr& operand) const { return relu(second(relu(first(operand)))); }
-  };
-
   /// The state of the root. Calls at_node(state, node) for every node.
   template <class AtNode>
   Expr encode(Graph& graph, std::int32_t instance, const AtNode& at_node) const {
@@ -69,8 +67,7 @@ class PlanNetwork : public Network {
       std::size_t count = 1;
       for (const std::int32_t child : {node.left, node.right})
         if (child >= 0) parts[count++] = states_[static_cast<std::size_t>(child)];
-      const Expr operand = count == 1 ? parts[0] : concat(std::span<const Expr>(parts).first(count), 0);
-      states_.push_back(kinds_[static_cast<std::size_t>(node.kind)](operand));
+      states_.push_back(kinds_[static_cast<std::size_t>(node.kind)](std::span<const Expr>(parts).first(count)));
       at_node(states_.back(), node);
     }
     return states_.back();
@@ -78,7 +75,7 @@ class PlanNetwork : public Network {
 
   Data data_;
   nn::Linear time_;
-  std::vector<Kind> kinds_;
+  std::vector<Cell<Expr(std::span<const Expr>)>> kinds_;  // by kind of operator: the state of a node
   mutable std::vector<Expr> states_;  // of one plan, while it is recorded
 };
 

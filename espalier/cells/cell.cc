@@ -15,14 +15,6 @@ namespace {
 
 bool is_float64(const Operand& operand) { return operand.dtype() != DType::kFloat32; }
 
-void expand(Graph& graph, std::span<const Operand> inputs, const FunctionRef& function, ExprList& results) {
-  std::vector<Expr> exprs;
-  for (const Operand& input : inputs)
-    exprs.push_back(input.parameter() != nullptr ? graph.parameter(*input.parameter()) : input.expr());
-  results.clear();
-  function.call(function.object, exprs, results);
-}
-
 }  // namespace
 
 /// What was compiled for one combination of shapes.
@@ -35,26 +27,21 @@ class Core::Uses {
   Uses(const Uses&) = delete;
   Uses& operator=(const Uses&) = delete;
 
-  /// Null where the function was not compiled for such inputs yet.
-  const Compiled* find_compiled(const Graph& graph, std::span<const Operand> inputs) const {
-    const Use* known = find(graph, inputs);
-    return known != nullptr ? known->compiled.get() : nullptr;
-  }
-  /// Refuses what the function may not do, and what it refuses itself.
-  const Compiled& compile_for(Graph& graph, std::span<const Operand> inputs, const FunctionRef& function) {
-    const Compiled* compiled = nullptr;
-    try {
-      // What the function does to this graph, which is not its own, is taken back.
-      graph.rehearse([&] { compiled = &add(graph, inputs, function); });
-    } catch (const CellError&) {
-      throw;
-    } catch (const UsageError&) {
-      // A mistake of the function's own is better told by the user's graph, with the user's nodes.
-      ExprList results;
-      graph.rehearse([&] { expand(graph, inputs, function, results); });
-      throw;
-    }
-    return *compiled;
+  /// Null where the ops are to be recorded one by one.
+  const Compiled* of(Graph& graph, std::span<const Operand> inputs, const FunctionRef& function) {
+    if (const Use* known = find(graph, inputs)) return known->compiled.get();
+    if (std::any_of(inputs.begin(), inputs.end(), is_float64)) return nullptr;
+    const std::lock_guard lock(mutex_);
+    if (const Use* known = find(graph, inputs)) return known->compiled.get();
+    auto use = std::make_unique<Use>();
+    use->key = key_of(graph, inputs);
+    use->training = graph.options().training;
+    // What the function does to this graph, which is not its own, is taken back.
+    graph.rehearse([&] { use->compiled = compile(name_, options_, graph, inputs, function); });
+    if (use->compiled->update == nullptr && use->compiled->projection == nullptr) use->compiled = nullptr;
+    use->next = first_.load(std::memory_order_relaxed);
+    first_.store(use.get(), std::memory_order_release);
+    return use.release()->compiled.get();
   }
   const std::string& name() const { return name_; }
   const CellOptions& options() const { return options_; }
@@ -62,6 +49,7 @@ class Core::Uses {
  private:
   struct Key {
     Shape shape;
+    DType dtype = DType::kFloat32;
     bool shared = false;
     bool operator==(const Key&) const = default;
   };
@@ -73,24 +61,14 @@ class Core::Uses {
   };
 
   static Key key_of(const Graph& graph, const Operand& input) {
-    if (input.parameter() != nullptr) return {input.parameter()->shape(), true};
-    return {graph.type(input.expr().node()).shape, graph.shared(input.expr().node())};
+    if (const Parameter* parameter = input.parameter()) return {parameter->shape(), parameter->value().dtype(), true};
+    const NodeId node = input.expr().node();
+    return {graph.type(node).shape, graph.type(node).dtype, graph.shared(node)};
   }
   static std::vector<Key> key_of(const Graph& graph, std::span<const Operand> inputs) {
     std::vector<Key> key;
     for (const Operand& input : inputs) key.push_back(key_of(graph, input));
     return key;
-  }
-  const Compiled& add(const Graph& graph, std::span<const Operand> inputs, const FunctionRef& function) {
-    const std::lock_guard lock(mutex_);
-    if (const Use* known = find(graph, inputs)) return *known->compiled;
-    auto use = std::make_unique<Use>();
-    use->key = key_of(graph, inputs);
-    use->training = graph.options().training;
-    use->compiled = compile(name_, options_, graph, inputs, function);
-    use->next = first_.load(std::memory_order_relaxed);
-    first_.store(use.get(), std::memory_order_release);
-    return *use.release()->compiled;
   }
   const Use* find(const Graph& graph, std::span<const Operand> inputs) const {
     for (const Use* use = first_.load(std::memory_order_acquire); use != nullptr; use = use->next) {
@@ -118,17 +96,36 @@ void Core::require_inputs(std::size_t inputs) const {
           fmt::format("cell \"{}\": input {} cannot be outer: it has {} inputs", uses_->name(), outer, inputs));
 }
 
+namespace {
+
+void expand(Graph& graph, std::span<const Operand> inputs, const FunctionRef& function, ExprList& results) {
+  std::vector<Expr> exprs;
+  for (const Operand& input : inputs)
+    exprs.push_back(input.parameter() != nullptr ? graph.parameter(*input.parameter()) : input.expr());
+  results.clear();
+  function.call(function.object, exprs, results);
+}
+
+}  // namespace
+
 void Core::record(std::span<const Operand> inputs, const FunctionRef& function, ExprList& results) const {
   Graph& graph = graph_of_inputs(uses_->name(), inputs);
   const GraphOptions& options = graph.options();
-  if (graph.is_trace() || options.expand_cells || options.execution == Execution::kPlain ||
-      std::any_of(inputs.begin(), inputs.end(), is_float64)) {
+  if (graph.is_trace() || options.expand_cells || options.execution == Execution::kPlain) {
     expand(graph, inputs, function, results);
     return;
   }
-  const Compiled* compiled = uses_->find_compiled(graph, inputs);
-  if (compiled == nullptr) compiled = &uses_->compile_for(graph, inputs, function);
-  if (compiled->update == nullptr && compiled->projection == nullptr)
+  const Compiled* compiled = nullptr;
+  try {
+    compiled = uses_->of(graph, inputs, function);
+  } catch (const CellError&) {
+    throw;
+  } catch (const UsageError&) {
+    // A mistake of the function's own is better told by the user's graph, with the user's nodes.
+    graph.rehearse([&] { expand(graph, inputs, function, results); });
+    throw;
+  }
+  if (compiled == nullptr)
     expand(graph, inputs, function, results);
   else
     compiled->record(graph, inputs, results);

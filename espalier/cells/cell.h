@@ -5,7 +5,7 @@
 ///   });
 ///   Expr parent = merge(left, right);
 ///
-/// The function is traced once for each combination of shapes, compiled, and not called again: what it captures must not
+/// A function of a std::span<const Expr> is a cell of any number of inputs. The function is traced once for each combination of shapes, compiled, and not called again: what it captures must not
 /// change. It may return one Expr, or a std::array, std::pair or std::tuple of several. It may use parameters, other
 /// cells, and all ops but those with a number of their own at every node (lookup, pick, losses with a label); it may not
 /// make leaves, read values, or use Exprs that it was not given: refused by name.
@@ -19,6 +19,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -104,52 +105,87 @@ struct Results<std::pair<Expr, Expr>> {
   static std::pair<Expr, Expr> give(const ExprList& from) { return {from[0], from[1]}; }
 };
 
-/// The type of a function's result and the number of its inputs, from its call operator.
-template <class F>
-struct Callable : Callable<decltype(&F::operator())> {};
-template <class R, class C, class... Inputs>
-struct Callable<R (C::*)(Inputs...) const> {
-  using Result = R;
-  using Numbers = std::index_sequence_for<Inputs...>;
-};
-
-template <std::size_t>
+template <class>
 using OperandFor = Operand;
 
-template <class F, class Numbers = typename Callable<F>::Numbers>
-class Cell;
-template <class F, std::size_t... i>
-class Cell<F, std::index_sequence<i...>> {
- public:
-  using Result = typename Callable<F>::Result;
+}  // namespace cells
 
-  Cell(std::string name, F function, CellOptions options)
-      : function_(std::move(function)), core_(std::make_shared<Core>(std::move(name), std::move(options))) {
-    core_->require_inputs(sizeof...(i));
+/// A cell of so many inputs, as in Cell<Expr(Expr, Expr)>. Copies share what was compiled.
+template <class Signature>
+class Cell;
+template <class Result, class... Inputs>
+class Cell<Result(Inputs...)> {
+ public:
+  Cell(std::string name, std::function<Result(Inputs...)> function, CellOptions options = {})
+      : function_(std::move(function)), core_(std::make_shared<cells::Core>(std::move(name), std::move(options))) {
+    core_->require_inputs(sizeof...(Inputs));
   }
 
   /// Records a use of the cell, at the caller's line.
-  Result operator()(OperandFor<i>... inputs) const {
-    const std::array<Operand, sizeof...(i)> list{inputs...};
+  Result operator()(cells::OperandFor<Inputs>... inputs) const {
+    const std::array<Operand, sizeof...(Inputs)> list{inputs...};
+    ExprList results;
+    core_->record(list, {this, &call<std::index_sequence_for<Inputs...>>}, results);
+    return cells::Results<Result>::give(results);
+  }
+
+ private:
+  template <class Numbers>
+  static void call(const void* object, std::span<const Expr> inputs, ExprList& results) {
+    call_numbered(*static_cast<const Cell*>(object), inputs, results, Numbers());
+  }
+  template <std::size_t... i>
+  static void call_numbered(const Cell& cell, std::span<const Expr> inputs, ExprList& results,
+                            std::index_sequence<i...>) {
+    cells::Results<Result>::take(cell.function_(inputs[i]...), results);
+  }
+
+  std::function<Result(Inputs...)> function_;
+  std::shared_ptr<cells::Core> core_;
+};
+
+/// A cell of any number of inputs, given as a list; it is compiled for each number that occurs.
+template <class Result>
+class Cell<Result(std::span<const Expr>)> {
+ public:
+  using Function = std::function<Result(std::span<const Expr>)>;
+
+  Cell(std::string name, Function function, CellOptions options = {})
+      : function_(std::move(function)), core_(std::make_shared<cells::Core>(std::move(name), std::move(options))) {}
+
+  /// Records a use of the cell, at the caller's line.
+  Result operator()(const Operands& inputs) const {
+    InlineList<Operand, 8> list;
+    for (const Expr& input : inputs.list()) list.push_back({input, inputs.where()});
     ExprList results;
     core_->record(list, {this, &call}, results);
-    return Results<Result>::give(results);
+    return cells::Results<Result>::give(results);
   }
 
  private:
   static void call(const void* object, std::span<const Expr> inputs, ExprList& results) {
-    Results<Result>::take(static_cast<const Cell*>(object)->function_(inputs[i]...), results);
+    cells::Results<Result>::take(static_cast<const Cell*>(object)->function_(inputs), results);
   }
 
-  F function_;
-  std::shared_ptr<Core> core_;
+  Function function_;
+  std::shared_ptr<cells::Core> core_;
+};
+
+namespace cells {
+
+/// The cell of a function object, from its call operator.
+template <class F>
+struct CellOf : CellOf<decltype(&F::operator())> {};
+template <class R, class C, class... Inputs>
+struct CellOf<R (C::*)(Inputs...) const> {
+  using Type = Cell<R(Inputs...)>;
 };
 
 }  // namespace cells
 
-/// The cell of a function; see above. Copies share what was compiled.
+/// The cell of a function; see above.
 template <class F>
-cells::Cell<F> cell(std::string name, F function, CellOptions options = {}) {
+typename cells::CellOf<F>::Type cell(std::string name, F function, CellOptions options = {}) {
   return {std::move(name), std::move(function), std::move(options)};
 }
 

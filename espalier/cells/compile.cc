@@ -464,8 +464,7 @@ class Compiler {
       const bool product = instruction.is_product();
       const OpInfo& info = *instruction.info;
       for (std::size_t k = 0; k < instruction.in.size(); ++k) {
-        const bool reads = product ? k <= static_cast<std::size_t>(instruction.parts)
-                                   : info.keeps_input(info.takes_any_number() ? 0 : k);
+        const bool reads = product ? k <= static_cast<std::size_t>(instruction.parts) : info.keeps(k);
         if (reads) keep(value(instruction.in[k]), instruction.any_shared);
       }
       if (!product && info.keep.output) keep(value(instruction.out), instruction.any_shared);

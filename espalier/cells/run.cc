@@ -241,11 +241,11 @@ void forward_product(const Frame& frame, const Instruction& instruction) {
 void forward_op(const Frame& frame, const Instruction& instruction) {
   StepOut out;
   out.y = frame.value(instruction.out);
-  std::vector<float> unread;
   out.saved = frame.saved_of(instruction);
   if (instruction.saved_floats > 0 && out.saved.data == nullptr) {
-    unread.resize(at(frame.count() * instruction.saved_floats));
-    out.saved = {unread.data(), frame.count(), instruction.saved_floats, instruction.saved_floats, nullptr};
+    std::vector<float>& unread = frame.memory().parts;
+    if (unread.size() < at(instruction.saved_floats)) unread.resize(at(instruction.saved_floats));
+    out.saved = {unread.data(), frame.count(), instruction.saved_floats, 0, nullptr};  // one for all rows
   }
   instruction.info->forward(instruction.attrs.data(), frame.step_in(instruction), out);
 }

@@ -243,6 +243,7 @@ void record_program(Graph& graph, const std::shared_ptr<const Program>& program,
 
 Graph& graph_of_inputs(const std::string& name, std::span<const Operand> inputs) {
   const OpInfo& info = info_for_refusals(name);
+  if (inputs.empty()) throw UsageError(fmt::format("{}: needs at least one input", info.name));
   Graph& graph = graph_of(info, inputs);
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (!graph.holds(inputs[i])) graph.refuse_input(info, i, inputs[i]);

@@ -26,7 +26,7 @@ bool uses_memory_again(std::span<const Run> runs, const Wishes& wishes) {
 class Backward {
  public:
   Backward(const Graph& graph, const NodeTable& table, std::span<Run> runs, const Wishes& wishes, StepView& view,
-           Statistics& statistics, const PlannedMemory& gradient_memory)
+           Statistics& statistics, const PlannedMemory& gradient_memory, Ledger& ledger)
       : graph_(graph),
         table_(table),
         runs_(runs),
@@ -34,7 +34,9 @@ class Backward {
         view_(view),
         statistics_(statistics),
         gradient_memory_(gradient_memory),
-        ledger_(graph, table) {}
+        ledger_(ledger) {
+    ledger_.start();
+  }
 
   std::vector<Tensor> run(std::span<const Seed> seeds) {
     open_rows();
@@ -514,7 +516,7 @@ class Backward {
   StepView& view_;
   Statistics& statistics_;
   PlannedMemory gradient_memory_;
-  Ledger ledger_;
+  Ledger& ledger_;
   Arena leaf_memory_;
   std::vector<Gradients*> used_;
   std::vector<DeferredGroup> groups_;
@@ -547,7 +549,7 @@ std::int64_t gradient_bytes(std::span<const Run> runs, const Wishes& wishes) {
 
 std::vector<Tensor> run_backward(const Graph& graph, const NodeTable& table, std::span<Run> runs,
                                  std::span<const Seed> seeds, const Wishes& wishes, RunMemory& memory, StepView& view,
-                                 Statistics& statistics) {
+                                 Ledger& ledger, Statistics& statistics) {
   // One buffer for all, so that a graph run bit by bit does not search through as many.
   std::byte* const buffer = memory.take(gradient_bytes(runs, wishes));
   statistics.peak_bytes = std::max(statistics.peak_bytes, memory.bytes_used());
@@ -561,7 +563,7 @@ std::vector<Tensor> run_backward(const Graph& graph, const NodeTable& table, std
     std::byte* buffer;
     ~Return() { memory.give(buffer); }
   } const at_the_end{memory, buffer};
-  return Backward(graph, table, runs, wishes, view, statistics, {buffer, next}).run(seeds);
+  return Backward(graph, table, runs, wishes, view, statistics, {buffer, next}, ledger).run(seeds);
 }
 
 }  // namespace espalier::exec

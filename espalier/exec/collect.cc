@@ -205,7 +205,9 @@ void Collector::find_facts(std::size_t signature, NodeId node) {
   bytes.clear();
   const std::span<const NodeId> inputs = graph_.inputs(node);
   if (info.takes_any_number()) {
-    facts.keeps_inputs = info.keeps_input(0) ? ~0U : 0;
+    if (info.is_ragged() && info.keeps(0)) facts.keeps_inputs = ~0U;
+    for (std::size_t i = 0; i < inputs.size() && !info.is_ragged(); ++i)
+      if (info.keeps(i)) facts.keeps_inputs |= 1U << std::min<std::size_t>(i, 31);
     if (facts.side_by_side)
       for (NodeId input : inputs)
         bytes.push_back(graph_.type(input).elements * static_cast<std::int64_t>(size_of(type.dtype)));

@@ -131,6 +131,8 @@ struct OpInfo {
   /// Of a ragged op that is a weighted sum of its operands: the weight of each, given how many there are. Null for all
   /// other ops.
   double (*weight)(std::size_t operands) = nullptr;
+  /// Of an op with many inputs, of which backward reads some only: which. May be null.
+  bool (*keeps_operand)(std::size_t position) = nullptr;
   /// Of an op that copies a row of its only input, a table: which. An executor then keeps the gradient of a table that
   /// is a parameter as rows. Null for all other ops.
   std::int32_t (*table_row)(const void* fields) = nullptr;
@@ -155,6 +157,11 @@ struct OpInfo {
   /// Belongs to an instance whatever its inputs: leaves, and what says so.
   bool never_shared() const { return never_shared_; }
   bool keeps_input(std::size_t declared) const;
+  /// Whether backward reads an operand, whatever the number of inputs.
+  bool keeps(std::size_t position) const {
+    if (keeps_operand != nullptr) return keeps_operand(position);
+    return keeps_input(takes_any_number() ? 0 : position);
+  }
   /// The name of an operand as the op declares it; those of an op with any number of inputs are counted: "x[3]".
   std::string operand_name(std::size_t position) const;
 

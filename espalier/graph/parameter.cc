@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -21,9 +22,10 @@ std::uint64_t next_uid() {
 /// From so many rows on, laying a matrix out costs less than it gains (`bench/products`; 300 x 750, AVX-512). As it is,
 /// a matrix is multiplied by many rows as fast, by few slower; its transpose always at two thirds of the speed; and a
 /// matrix that is larger than the cache profits most.
-std::int64_t least_rows(std::int64_t k, std::int64_t n, bool transposed) {
+std::int64_t least_rows(std::int64_t k, std::int64_t n, bool transposed, bool training) {
   constexpr std::int64_t kLarge = std::int64_t{1} << 18;
-  return transposed || k * n >= kLarge ? 64 : 512;
+  if (transposed || k * n >= kLarge) return 64;
+  return training ? std::numeric_limits<std::int64_t>::max() : 512;
 }
 /// Smaller ones, and those of few columns, are multiplied faster as they are.
 bool is_worth_it(std::int64_t k, std::int64_t n) { return k >= 16 && n >= 16 && k * n >= 64 * 64; }
@@ -37,11 +39,12 @@ class Parameter::Layouts {
     Layout& layout = layouts_[transposed ? 1 : 0];
     const bool is_ready = layout.made_for.load(std::memory_order_acquire) == version + 1;
     if (is_ready && !use.training) return &layout.matrix;
-    if (use.rows_to_come < least_rows(k, n, transposed)) {
+    const std::int64_t least = least_rows(k, n, transposed, use.training);
+    if (use.rows_to_come < least) {
       if (use.training) return nullptr;
       if (layout.seen_for.exchange(version + 1, std::memory_order_relaxed) != version + 1)
         layout.rows_seen.store(0, std::memory_order_relaxed);
-      if (layout.rows_seen.fetch_add(use.rows_to_come, std::memory_order_relaxed) < least_rows(k, n, transposed))
+      if (layout.rows_seen.fetch_add(use.rows_to_come, std::memory_order_relaxed) < least)
         return nullptr;
     }
     if (is_ready) return &layout.matrix;

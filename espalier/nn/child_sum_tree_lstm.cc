@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <span>
 #include <vector>
 
@@ -10,10 +11,11 @@
 #include "espalier/ops/add.h"
 #include "espalier/ops/affine.h"
 #include "espalier/ops/linear.h"
+#include "espalier/ops/lstm_memory.h"
+#include "espalier/ops/lstm_output.h"
 #include "espalier/ops/mul.h"
 #include "espalier/ops/sigmoid.h"
 #include "espalier/ops/sum.h"
-#include "espalier/ops/tanh.h"
 
 namespace espalier::nn {
 namespace {
@@ -57,13 +59,10 @@ TreeState ChildSumTreeLstm::node(const Operand* x, const Children& children) con
 
   const std::int32_t size = hidden();
   const auto state = [&](const Expr& gates, const Expr* memory, ExprList& results) {
-    const Expr open = sigmoid(at(detail::gate(at(gates), size, 0, 2)));
-    const Expr i = detail::gate(at(open), size, 0);
-    const Expr o = detail::gate(at(open), size, 1);
-    const Expr u = tanh(at(detail::gate(at(gates), size, 2)));
-    Expr c = mul(at(i), at(u));
+    const std::array parts{detail::gate(at(gates), size, 0), detail::gate(at(gates), size, 2)};
+    Expr c = lstm_memory(at(std::span<const Expr>(parts)));
     if (memory != nullptr) c = add(at(c), at(*memory));
-    results = {mul(at(o), at(tanh(at(c)))), c};
+    results = {lstm_output(at(detail::gate(at(gates), size, 1)), at(c)), c};
   };
   ExprList results;
   if (list.empty()) {

@@ -9,9 +9,8 @@
 #include "espalier/ops/affine.h"
 #include "espalier/ops/concat.h"
 #include "espalier/ops/linear.h"
-#include "espalier/ops/mul.h"
-#include "espalier/ops/sigmoid.h"
-#include "espalier/ops/tanh.h"
+#include "espalier/ops/lstm_memory.h"
+#include "espalier/ops/lstm_output.h"
 
 namespace espalier::nn {
 namespace {
@@ -41,13 +40,10 @@ LstmState LstmCell::operator()(Operand x, const State& state) const {
   const auto equations = [&](std::span<const Expr> in, ExprList& results) {
     const std::int32_t size = hidden();
     const Expr gates = add(at(affine(at(in[0]), at(w_), at(b_))), at(linear(at(in[1]), at(u_))));
-    const Expr open = sigmoid(at(detail::gate(at(gates), size, 0, 3)));
-    const Expr i = detail::gate(at(open), size, 0);
-    const Expr f = detail::gate(at(open), size, 1);
-    const Expr o = detail::gate(at(open), size, 2);
-    const Expr u = tanh(at(detail::gate(at(gates), size, 3)));
-    const Expr c = add(at(mul(at(f), at(in[2]))), at(mul(at(i), at(u))));
-    results = {mul(at(o), at(tanh(at(c)))), c};
+    const std::array parts{detail::gate(at(gates), size, 0), detail::gate(at(gates), size, 3),
+                           detail::gate(at(gates), size, 1), in[2]};
+    const Expr c = lstm_memory(at(std::span<const Expr>(parts)));
+    results = {lstm_output(at(detail::gate(at(gates), size, 2)), at(c)), c};
   };
   const ExprList results = detail::record_cell(*cell_, {x, at(state.h), at(state.c)}, equations);
   return {results[0], results[1]};

@@ -15,10 +15,8 @@
 #include "espalier/ops/affine.h"
 #include "espalier/ops/concat.h"
 #include "espalier/ops/linear.h"
-#include "espalier/ops/mul.h"
-#include "espalier/ops/sigmoid.h"
-#include "espalier/ops/sum.h"
-#include "espalier/ops/tanh.h"
+#include "espalier/ops/lstm_memory.h"
+#include "espalier/ops/lstm_output.h"
 
 namespace espalier::nn {
 namespace {
@@ -58,11 +56,9 @@ TreeState NaryTreeLstm::leaf(Operand x) const {
   const detail::At at{x.where()};
   const auto equations = [&](std::span<const Expr> in, ExprList& results) {
     const Expr gates = affine(at(in[0]), at(leaf_w_), at(leaf_b_));
-    const Expr open = sigmoid(at(detail::gate(at(gates), hidden_, 0, 2)));
-    const Expr i = detail::gate(at(open), hidden_, 0);
-    const Expr o = detail::gate(at(open), hidden_, 1);
-    const Expr c = mul(at(i), at(tanh(at(detail::gate(at(gates), hidden_, 2)))));
-    results = {mul(at(o), at(tanh(at(c)))), c};
+    const std::array parts{detail::gate(at(gates), hidden_, 0), detail::gate(at(gates), hidden_, 2)};
+    const Expr c = lstm_memory(at(std::span<const Expr>(parts)));
+    results = {lstm_output(at(detail::gate(at(gates), hidden_, 1)), at(c)), c};
   };
   const ExprList results = detail::record_cell(*leaf_cell_, {x}, equations);
   return {results[0], results[1]};
@@ -106,17 +102,14 @@ TreeState NaryTreeLstm::node(const Operand* x, const Children& given) const {
   const auto equations = [&](std::span<const Expr> in, ExprList& results) {
     Expr gates = affine(at(concat(at(in.first(n)), 0)), at(u_), at(b_));
     if (in.size() > 2 * n) gates = add(at(gates), at(linear(at(in.back()), at(w_))));
-    const Expr open = sigmoid(at(detail::gate(at(gates), hidden_, 0, kFirstForgetGate + most)));
-    const Expr i = detail::gate(at(open), hidden_, 0);
-    const Expr o = detail::gate(at(open), hidden_, 1);
-    const Expr u = tanh(at(detail::gate(at(gates), hidden_, kFirstForgetGate + most)));
-    std::vector<Expr> memories{mul(at(i), at(u))};
+    std::vector<Expr> parts{detail::gate(at(gates), hidden_, 0),
+                            detail::gate(at(gates), hidden_, kFirstForgetGate + most)};
     for (std::size_t k = 0; k < n; ++k) {
-      const Expr f = detail::gate(at(open), hidden_, kFirstForgetGate + static_cast<std::int32_t>(k));
-      memories.push_back(mul(at(f), at(in[n + k])));
+      parts.push_back(detail::gate(at(gates), hidden_, kFirstForgetGate + static_cast<std::int32_t>(k)));
+      parts.push_back(in[n + k]);
     }
-    const Expr c = sum(at(memories));
-    results = {mul(at(o), at(tanh(at(c)))), c};
+    const Expr c = lstm_memory(at(parts));
+    results = {lstm_output(at(detail::gate(at(gates), hidden_, 1)), at(c)), c};
   };
   const ExprList results = detail::record_cell(*cell_, inputs, equations);
   return {results[0], results[1]};

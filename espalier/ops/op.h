@@ -12,7 +12,8 @@
 /// and optionally
 ///   check(attrs, fields, in)              refuses fields, node by node
 ///   saved(attrs, in)                      how many floats a row forward leaves for backward
-///   kPerInstance, kRandom, kGathers, kStoresShared, table_row, view, side_by_side, weight, place_random      see OpInfo
+///   kPerInstance, kRandom, kGathers, kStoresShared, table_row, view, side_by_side, weight, keeps_operand,
+///     place_random      see OpInfo
 /// Without forward and backward, both are derived from plain: right, and slow.
 #pragma once
 
@@ -108,6 +109,7 @@ OpInfo make_op_info() {
       return Op::side_by_side(detail::typed<Attrs>(attrs), in);
     };
   if constexpr (requires { &Op::weight; }) info.weight = &Op::weight;
+  if constexpr (requires { &Op::keeps_operand; }) info.keeps_operand = &Op::keeps_operand;
   if constexpr (requires { &Op::table_row; })
     info.table_row = [](const void* fields) { return Op::table_row(detail::typed<Fields>(fields)); };
   info.plain_float = &detail::plain<Op, float>;

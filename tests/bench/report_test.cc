@@ -9,6 +9,7 @@
 #include "bench/suite/page.h"
 #include "bench/suite/plot.h"
 #include "bench/suite/record.h"
+#include "bench/suite/summary.h"
 #include "bench/suite/table.h"
 #include "bench/suite/targets.h"
 #include "tests/support/well_formed.h"
@@ -83,7 +84,7 @@ TEST(Targets, CompareThreadsShapesAndLargeMinibatches) {
   EXPECT_EQ(verdict_on("4,096 instances against 64: bytes", {one, large}).kind, Verdict::Kind::kMet);
 }
 
-TEST(Targets, TellWhatComputingEqualLeavesOnceGains) {
+TEST(Summary, TellsWhatComputingEqualLeavesOnceGains) {
   Record each = record("B1", "300/150", 64, Variant::kCells, 1.0);
   Record once = each;
   once.leaves = Leaves::kOnce;
@@ -91,6 +92,30 @@ TEST(Targets, TellWhatComputingEqualLeavesOnceGains) {
   EXPECT_THAT(memoisation_text({each, once}), HasSubstr("B1 300/150 train, 1 thread"));
   EXPECT_THAT(memoisation_text({each, once}), HasSubstr("64: 1.25"));
   EXPECT_EQ(memoisation_text({each}), "");
+}
+
+TEST(Summary, HasFoldsTable) {
+  Record mixed = record("B0", "random/1024", 16, Variant::kCells, 0.9);
+  Record equal = record("B0", "same/1024", 16, Variant::kCells, 0.8);
+  Record by_hand = record("B0", "same/1024", 16, Variant::kLimit, 1);
+  mixed.best_node_seconds = 1.5e-6;
+  equal.best_node_seconds = 1e-6;
+  const std::string text = fold_table_text({mixed, equal, by_hand});
+  EXPECT_THAT(text, HasSubstr("1.25"));  // 1 / 0.8
+  EXPECT_THAT(text, HasSubstr("1.50"));
+  EXPECT_EQ(fold_table_text({mixed, equal}), "");
+}
+
+TEST(Summary, HasTheLatencyOfPlans) {
+  Record cells = record("B7", "32", 1, Variant::kCells, 0.9);
+  Record limit = record("B7", "32", 1, Variant::kLimit, 1);
+  cells.mode = limit.mode = Mode::kInfer;
+  cells.batch_seconds = 12.5e-6;
+  limit.batch_seconds = 10e-6;
+  EXPECT_THAT(latency_text({limit, cells}),
+              HasSubstr("1 plan      12.5 us   limit    10.0 us   100 ns a node over it"));
+  cells.mode = Mode::kTrain;
+  EXPECT_EQ(latency_text({cells}), "");
 }
 
 TEST(Table, HasAlignedColumns) {

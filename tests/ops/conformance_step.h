@@ -110,7 +110,7 @@ class Step {
   /// Overwrites with NaN all that backward does not say it reads.
   void poison() {
     for (std::size_t i = 0; i < input_memory_.size(); ++i)
-      if (!info_.keeps_input(info_.takes_any_number() ? 0 : i)) input_memory_[i].fill_rows(kNan);
+      if (!info_.keeps(i)) input_memory_[i].fill_rows(kNan);
     if (!info_.keep.output) y_->fill_rows(kNan);
   }
 

@@ -1,0 +1,91 @@
+#include "bench/suite/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "bench/suite/table.h"
+
+namespace espalier::bench {
+namespace {
+
+/// The record of a variant in the setting of another record, but at other sizes; null if there is none.
+const Record* find(const Records& records, const Record& setting, std::string_view sizes, Variant variant) {
+  const auto found = std::find_if(records.begin(), records.end(), [&](const Record& record) {
+    Record moved = record;
+    moved.sizes = setting.sizes;
+    return moved.same_setting(setting) && record.sizes == sizes && record.variant == variant &&
+           record.leaves == setting.leaves;
+  });
+  return found == records.end() ? nullptr : &*found;
+}
+
+std::string threads_text(std::int32_t threads) { return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s"); }
+
+}  // namespace
+
+std::string memoisation_text(const Records& records) {
+  std::vector<std::pair<std::string, std::string>> lines;  // what it is of, and the gains by batch
+  for (const Record& each : records) {
+    if (each.variant != Variant::kCells || each.leaves != Leaves::kEach) continue;
+    const auto once = std::find_if(records.begin(), records.end(), [&](const Record& other) {
+      return other.variant == Variant::kCells && other.leaves == Leaves::kOnce && other.same_setting(each);
+    });
+    if (once == records.end()) continue;
+    std::string of = fmt::format("{} {} {}, {} thread{}", each.workload, each.sizes, name_of(each.mode), each.threads,
+                                 each.threads == 1 ? "" : "s");
+    if (lines.empty() || lines.back().first != of) lines.emplace_back(std::move(of), "");
+    lines.back().second +=
+        fmt::format("  {:>5}: {:.2f}", each.batch, once->instances_per_second / each.instances_per_second);
+  }
+  std::string text =
+      lines.empty() ? ""
+                    : "\nEqual leaves computed once: how many times as fast as each for itself (cells), by batch\n";
+  for (const auto& [of, gains] : lines) text += fmt::format("  {:<36}{}\n", of, gains);
+  return text;
+}
+
+std::string fold_table_text(const Records& records) {
+  constexpr std::string_view kMixed = "random/";
+  std::string text;
+  for (const Record& mixed : records) {
+    if (mixed.workload != "B0" || !mixed.sizes.starts_with(kMixed) || mixed.variant != Variant::kCells ||
+        mixed.leaves != Leaves::kEach)
+      continue;
+    const std::string same = "same/" + mixed.sizes.substr(kMixed.size());
+    const Record* by_hand = find(records, mixed, same, Variant::kLimit);
+    const Record* equal = find(records, mixed, same, Variant::kCells);
+    if (by_hand == nullptr || equal == nullptr) continue;
+    text += fmt::format("  {:<6} {:>10} {:>6} {:>12.4f} {:>12.4f} {:>12.4f} {:>12.2f} {:>12.2f} {:>10}\n",
+                        name_of(mixed.mode), threads_text(mixed.threads), mixed.batch, by_hand->batch_seconds,
+                        equal->batch_seconds, mixed.batch_seconds, 1 / equal->ratio_to_limit.value_or(0),
+                        mixed.best_node_seconds / equal->best_node_seconds, short_number(mixed.instances_per_second));
+  }
+  if (text.empty()) return text;
+  return fmt::format(
+             "\nFold's table (B0), in seconds a minibatch\n  {:<6} {:>10} {:>6} {:>12} {:>12} {:>12} {:>12} {:>12} "
+             "{:>10}\n",
+             "mode", "", "batch", "by hand", "one shape", "mixed", "cost ratio", "mixed/one", "trees/s") +
+         text;
+}
+
+std::string latency_text(const Records& records) {
+  std::string text;
+  for (const Record& cells : records) {
+    if (cells.workload != "B7" || cells.mode != Mode::kInfer || cells.variant != Variant::kCells ||
+        cells.leaves != Leaves::kEach)
+      continue;
+    const Record* limit = find(records, cells, cells.sizes, Variant::kLimit);
+    text += fmt::format("  hidden {:>4}, {:>10}: {:>5} plan{:<2} {:>10}", cells.sizes, threads_text(cells.threads),
+                        cells.batch, cells.batch == 1 ? "" : "s", short_time(cells.batch_seconds));
+    if (limit != nullptr)
+      text += fmt::format("   limit {:>10}   {:.0f} ns a node over it", short_time(limit->batch_seconds),
+                          cells.over_limit_ns.value_or(0));
+    text += "\n";
+  }
+  return text.empty() ? text : "\nLatency of estimating query plans (B7, cells)\n" + text;
+}
+
+}  // namespace espalier::bench

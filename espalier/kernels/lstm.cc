@@ -1,0 +1,138 @@
+#include "espalier/kernels/lstm.h"
+
+#include <cstddef>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "espalier/kernels/lstm.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include "espalier/kernels/simd_loop-inl.h"
+#include "espalier/kernels/simd_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace espalier::kernels::HWY_NAMESPACE {
+
+/// Calls f(load, store) for every vector of n elements; both leave alone what is behind the end.
+template <class F>
+HWY_INLINE void EveryVector(std::int64_t n, const F& f) {
+  const FloatTag d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  std::int64_t at = 0;
+  for (; at + lanes <= n; at += lanes)
+    f([&](const float* p) HWY_ATTR { return hn::LoadU(d, p + at); },
+      [&](FloatVector v, float* p) HWY_ATTR { hn::StoreU(v, d, p + at); });
+  if (at == n) return;
+  const auto rest = static_cast<std::size_t>(n - at);
+  f([&](const float* p) HWY_ATTR { return LoadPart(d, p + at, rest); },
+    [&](FloatVector v, float* p) HWY_ATTR { StorePart(v, d, p + at, rest); });
+}
+
+template <class Load, class Store>
+HWY_INLINE void Put(const Load& load, const Store& store, FloatVector v, const GradientTarget& to) {
+  if (to.data == nullptr) return;
+  store(to.store ? v : hn::Add(load(to.data), v), to.data);
+}
+
+/// kChildren is the number of children, or -1 where it is told at run time.
+template <int kChildren>
+HWY_INLINE void Memory(std::int64_t n, const float* i, const float* u, std::int64_t children, const float* const* gates,
+                       float* c, float* saved) {
+  const FloatTag d;
+  EveryVector(n, [&](const auto& load, const auto& store) HWY_ATTR {
+    const FloatVector open = Sigmoid(d, load(i));
+    const FloatVector update = Tanh(d, load(u));
+    store(open, saved);
+    store(update, saved + n);
+    FloatVector sum = hn::Mul(open, update);
+    const std::int64_t count = kChildren >= 0 ? kChildren : children;
+    for (std::int64_t k = 0; k < count; ++k) {
+      const FloatVector keep = Sigmoid(d, load(gates[2 * k]));
+      store(keep, saved + (2 + k) * n);
+      sum = hn::Add(sum, hn::Mul(keep, load(gates[2 * k + 1])));
+    }
+    store(sum, c);
+  });
+}
+
+void LstmMemory(std::int64_t n, const float* i, const float* u, std::int64_t children, const float* const* gates,
+                float* c, float* saved) {
+  switch (children) {
+    case 0: return Memory<0>(n, i, u, children, gates, c, saved);
+    case 1: return Memory<1>(n, i, u, children, gates, c, saved);
+    case 2: return Memory<2>(n, i, u, children, gates, c, saved);
+    default: return Memory<-1>(n, i, u, children, gates, c, saved);
+  }
+}
+
+void LstmMemoryGradient(std::int64_t n, std::int64_t children, const float* const* gates, const float* saved,
+                        const float* dc, const GradientTarget* targets) {
+  EveryVector(n, [&](const auto& load, const auto& store) HWY_ATTR {
+    const FloatVector g = load(dc);
+    const FloatVector open = load(saved);
+    const FloatVector update = load(saved + n);
+    const FloatVector by_open = hn::Mul(g, update);
+    const FloatVector by_update = hn::Mul(g, open);
+    Put(load, store, hn::Mul(by_open, hn::NegMulAdd(open, open, open)), targets[0]);
+    Put(load, store, hn::NegMulAdd(hn::Mul(by_update, update), update, by_update), targets[1]);
+    for (std::int64_t k = 0; k < children; ++k) {
+      const FloatVector keep = load(saved + (2 + k) * n);
+      const FloatVector by_keep = hn::Mul(g, load(gates[2 * k + 1]));
+      Put(load, store, hn::Mul(by_keep, hn::NegMulAdd(keep, keep, keep)), targets[2 + 2 * k]);
+      Put(load, store, hn::Mul(g, keep), targets[3 + 2 * k]);
+    }
+  });
+}
+
+void LstmOutput(std::int64_t n, const float* o, const float* c, float* h, float* saved) {
+  const FloatTag d;
+  EveryVector(n, [&](const auto& load, const auto& store) HWY_ATTR {
+    const FloatVector open = Sigmoid(d, load(o));
+    const FloatVector memory = Tanh(d, load(c));
+    store(open, saved);
+    store(memory, saved + n);
+    store(hn::Mul(open, memory), h);
+  });
+}
+
+void LstmOutputGradient(std::int64_t n, const float* saved, const float* dh, const GradientTarget& by_o,
+                        const GradientTarget& by_c) {
+  EveryVector(n, [&](const auto& load, const auto& store) HWY_ATTR {
+    const FloatVector g = load(dh);
+    const FloatVector open = load(saved);
+    const FloatVector memory = load(saved + n);
+    const FloatVector by_memory = hn::Mul(g, open);
+    Put(load, store, hn::Mul(hn::Mul(g, memory), hn::NegMulAdd(open, open, open)), by_o);
+    Put(load, store, hn::NegMulAdd(hn::Mul(by_memory, memory), memory, by_memory), by_c);
+  });
+}
+
+}  // namespace espalier::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace espalier::kernels {
+
+HWY_EXPORT(LstmMemory);
+HWY_EXPORT(LstmMemoryGradient);
+HWY_EXPORT(LstmOutput);
+HWY_EXPORT(LstmOutputGradient);
+
+void lstm_memory(std::int64_t n, const float* i, const float* u, std::int64_t children, const float* const* gates,
+                 float* c, float* saved) {
+  HWY_DYNAMIC_DISPATCH(LstmMemory)(n, i, u, children, gates, c, saved);
+}
+void lstm_memory_gradient(std::int64_t n, std::int64_t children, const float* const* gates, const float* saved,
+                          const float* dc, const GradientTarget* targets) {
+  HWY_DYNAMIC_DISPATCH(LstmMemoryGradient)(n, children, gates, saved, dc, targets);
+}
+void lstm_output(std::int64_t n, const float* o, const float* c, float* h, float* saved) {
+  HWY_DYNAMIC_DISPATCH(LstmOutput)(n, o, c, h, saved);
+}
+void lstm_output_gradient(std::int64_t n, const float* saved, const float* dh, const GradientTarget& by_o,
+                          const GradientTarget& by_c) {
+  HWY_DYNAMIC_DISPATCH(LstmOutputGradient)(n, saved, dh, by_o, by_c);
+}
+
+}  // namespace espalier::kernels
+#endif  // HWY_ONCE
