@@ -55,6 +55,14 @@ inline void expect_cells_agree(const Model& model, const LossOf& record) {
   expect_near(numbers_of(model, {}, record), expected, "cells");
   expect_near(numbers_of(model, {.expand_cells = true}, record), expected, "expanded");
   expect_near(numbers_of(model, {.strategy = Strategy::kNone}, record), expected, "cells one by one");
+  // Where no gradient of a node is wanted, their memory is used again.
+  const LossOf unwanted = [&](Graph& graph, std::vector<Expr>& inputs) {
+    const Expr loss = record(graph, inputs);
+    inputs.clear();
+    return loss;
+  };
+  const std::vector<Tensor> of_parameters(expected.begin(), expected.begin() + 1 + std::ssize(model.parameters()));
+  expect_near(numbers_of(model, {}, unwanted), of_parameters, "cells, inputs not wanted");
 }
 
 }  // namespace espalier::testing
