@@ -28,7 +28,7 @@ class Core::Uses {
   Uses& operator=(const Uses&) = delete;
 
   /// Null where the ops are to be recorded one by one.
-  const Compiled* of(const Graph& graph, std::span<const Operand> inputs, const FunctionRef& function) {
+  const Compiled* of(Graph& graph, std::span<const Operand> inputs, const FunctionRef& function) {
     if (const Use* known = find(graph, inputs)) return known->compiled.get();
     if (std::any_of(inputs.begin(), inputs.end(), is_float64)) return nullptr;
     const std::lock_guard lock(mutex_);
@@ -36,7 +36,8 @@ class Core::Uses {
     auto use = std::make_unique<Use>();
     use->key = key_of(graph, inputs);
     use->training = graph.options().training;
-    use->compiled = compile(name_, options_, graph, inputs, function);
+    // What the function does to this graph, which is not its own, is taken back.
+    graph.rehearse([&] { use->compiled = compile(name_, options_, graph, inputs, function); });
     if (use->compiled->update == nullptr && use->compiled->projection == nullptr) use->compiled = nullptr;
     use->next = first_.load(std::memory_order_relaxed);
     first_.store(use.get(), std::memory_order_release);

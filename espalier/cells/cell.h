@@ -36,9 +36,9 @@ namespace espalier {
 struct CellOptions {
   /// Inputs, by their numbers, that do not come from the recursion. What depends on them alone is a node of its own,
   /// which can run for all uses at once.
-  std::vector<std::size_t> outer;
+  std::vector<std::size_t> outer = {};  // NOLINT(readability-redundant-member-init): either may be left out
   /// For messages; those that are missing are called x0, x1, ...
-  std::vector<std::string> inputs;
+  std::vector<std::string> inputs = {};  // NOLINT(readability-redundant-member-init)
 };
 
 namespace cells {

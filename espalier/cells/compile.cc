@@ -443,7 +443,10 @@ class Compiler {
     keep_inputs_ = keep_results_ = 0;
     std::int64_t saved = 0;
     const auto keep = [&](const Value& kept, bool for_weights) {
-      if (kept.base == kNone) return;
+      if (kept.base == kNone) {  // it may be computed from parameters
+        keep_inputs_ |= 1U << kept.shared;
+        return;
+      }
       Base& base = program_->bases_[at(kept.base)];
       if (base.place == Place::kInput) {
         keep_inputs_ |= 1U << base.number;
@@ -461,7 +464,7 @@ class Compiler {
       const bool product = instruction.is_product();
       const OpInfo& info = *instruction.info;
       for (std::size_t k = 0; k < instruction.in.size(); ++k) {
-        const bool reads = product ? k < static_cast<std::size_t>(instruction.parts) : info.keeps(k);
+        const bool reads = product ? k <= static_cast<std::size_t>(instruction.parts) : info.keeps(k);
         if (reads) keep(value(instruction.in[k]), instruction.any_shared);
       }
       if (!product && info.keep.output) keep(value(instruction.out), instruction.any_shared);

@@ -11,7 +11,7 @@
 
 namespace espalier::testing {
 
-constexpr std::array kStrategies{Strategy::kNone, Strategy::kDepth, Strategy::kAgenda, Strategy::kFrontier};
+inline constexpr std::array kStrategies{Strategy::kNone, Strategy::kDepth, Strategy::kAgenda, Strategy::kFrontier};
 
 class SmallModel : public ::testing::Test {
  protected:
