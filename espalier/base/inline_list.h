@@ -20,13 +20,11 @@ class InlineList {
     for (const T& value : list) push_back(value);
   }
 
-  void push_back(const T& value) {
-    if (size_ < kInline) {
+  [[gnu::always_inline]] void push_back(const T& value) {
+    if (size_ < kInline) [[likely]]
       new (static_cast<void*>(inside() + size_)) T(value);
-    } else {
-      if (size_ == kInline) more_.assign(inside(), inside() + size_);
-      more_.push_back(value);
-    }
+    else
+      push_outside(value);
     ++size_;
   }
   void clear() {
@@ -41,6 +39,10 @@ class InlineList {
   const T* data() const { return begin(); }
 
  private:
+  [[gnu::noinline]] void push_outside(const T& value) {
+    if (size_ == kInline) more_.assign(inside(), inside() + size_);
+    more_.push_back(value);
+  }
   T* inside() { return reinterpret_cast<T*>(room_.data()); }
   const T* inside() const { return reinterpret_cast<const T*>(room_.data()); }
 

@@ -11,6 +11,11 @@
 #include "espalier/cells/trace.h"
 
 namespace espalier::cells {
+namespace {
+
+bool is_float64(const Operand& operand) { return operand.dtype() != DType::kFloat32; }
+
+}  // namespace
 
 /// What was compiled for one combination of shapes.
 class Core::Uses {
@@ -22,17 +27,20 @@ class Core::Uses {
   Uses(const Uses&) = delete;
   Uses& operator=(const Uses&) = delete;
 
-  const Compiled& of(const Graph& graph, std::span<const Operand> inputs, const FunctionRef& function) {
-    if (const Use* known = find(graph, inputs)) return *known->compiled;
+  /// Null where the ops are to be recorded one by one.
+  const Compiled* of(const Graph& graph, std::span<const Operand> inputs, const FunctionRef& function) {
+    if (const Use* known = find(graph, inputs)) return known->compiled.get();
+    if (std::any_of(inputs.begin(), inputs.end(), is_float64)) return nullptr;
     const std::lock_guard lock(mutex_);
-    if (const Use* known = find(graph, inputs)) return *known->compiled;
+    if (const Use* known = find(graph, inputs)) return known->compiled.get();
     auto use = std::make_unique<Use>();
     use->key = key_of(graph, inputs);
     use->training = graph.options().training;
     use->compiled = compile(name_, options_, graph, inputs, function);
+    if (use->compiled->update == nullptr && use->compiled->projection == nullptr) use->compiled = nullptr;
     use->next = first_.load(std::memory_order_relaxed);
     first_.store(use.get(), std::memory_order_release);
-    return *use.release()->compiled;
+    return use.release()->compiled.get();
   }
   const std::string& name() const { return name_; }
   const CellOptions& options() const { return options_; }
@@ -40,6 +48,7 @@ class Core::Uses {
  private:
   struct Key {
     Shape shape;
+    DType dtype = DType::kFloat32;
     bool shared = false;
     bool operator==(const Key&) const = default;
   };
@@ -51,8 +60,9 @@ class Core::Uses {
   };
 
   static Key key_of(const Graph& graph, const Operand& input) {
-    if (input.parameter() != nullptr) return {input.parameter()->shape(), true};
-    return {graph.type(input.expr().node()).shape, graph.shared(input.expr().node())};
+    if (const Parameter* parameter = input.parameter()) return {parameter->shape(), parameter->value().dtype(), true};
+    const NodeId node = input.expr().node();
+    return {graph.type(node).shape, graph.type(node).dtype, graph.shared(node)};
   }
   static std::vector<Key> key_of(const Graph& graph, std::span<const Operand> inputs) {
     std::vector<Key> key;
@@ -87,8 +97,6 @@ void Core::require_inputs(std::size_t inputs) const {
 
 namespace {
 
-bool is_float64(const Operand& operand) { return operand.dtype() != DType::kFloat32; }
-
 void expand(Graph& graph, std::span<const Operand> inputs, const FunctionRef& function, ExprList& results) {
   std::vector<Expr> exprs;
   for (const Operand& input : inputs)
@@ -102,14 +110,13 @@ void expand(Graph& graph, std::span<const Operand> inputs, const FunctionRef& fu
 void Core::record(std::span<const Operand> inputs, const FunctionRef& function, ExprList& results) const {
   Graph& graph = graph_of_inputs(uses_->name(), inputs);
   const GraphOptions& options = graph.options();
-  if (graph.is_trace() || options.expand_cells || options.execution == Execution::kPlain ||
-      std::any_of(inputs.begin(), inputs.end(), is_float64)) {
+  if (graph.is_trace() || options.expand_cells || options.execution == Execution::kPlain) {
     expand(graph, inputs, function, results);
     return;
   }
   const Compiled* compiled = nullptr;
   try {
-    compiled = &uses_->of(graph, inputs, function);
+    compiled = uses_->of(graph, inputs, function);
   } catch (const CellError&) {
     throw;
   } catch (const UsageError&) {
@@ -117,7 +124,7 @@ void Core::record(std::span<const Operand> inputs, const FunctionRef& function, 
     graph.rehearse([&] { expand(graph, inputs, function, results); });
     throw;
   }
-  if (compiled->update == nullptr && compiled->projection == nullptr)
+  if (compiled == nullptr)
     expand(graph, inputs, function, results);
   else
     compiled->record(graph, inputs, results);

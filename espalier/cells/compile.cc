@@ -226,7 +226,7 @@ class Compiler {
       std::memcpy(made.attrs.data(), trace_.attrs(node), made.attrs.size() * sizeof(std::uint32_t));
     if (signature.info->random) {
       made.random = random_bytes_;
-      program_->random_.push_back({signature.info, random_bytes_});
+      program_->random_.push_back({signature.info, random_bytes_, random_number(node)});
       random_bytes_ += (signature.info->field_bytes + 7) / 8 * 8;
     } else if (signature.info->field_bytes > 0) {
       const auto* fields = static_cast<const std::byte*>(trace_.fields(node));
@@ -238,6 +238,12 @@ class Compiler {
     for (std::int32_t operand : made.in) made.any_shared |= value(operand).base == kNone;
     code().push_back(std::move(made));
     return code().back();
+  }
+
+  std::uint32_t random_number(NodeId node) const {
+    std::uint32_t before = 0;
+    for (std::int32_t i = 0; i < index_of(node); ++i) before += trace_.signature(NodeId{i}).info->random ? 1 : 0;
+    return before;
   }
 
   std::int32_t add_product(NodeId node) {

@@ -105,10 +105,11 @@ class Program {
   std::size_t results() const { return infos_.size(); }
   /// Which come behind the inputs.
   std::span<const Parameter* const> parameters() const { return parameters_; }
-  /// The random ops, in the order in which they were recorded, with where their fields begin.
+  /// The random ops, with where their fields begin.
   struct RandomOp {
     const OpInfo* info;
     std::int64_t begin;
+    std::uint32_t number;  // among all random ops of the function, in the order in which they were recorded
   };
   std::span<const RandomOp> random_ops() const { return random_; }
 

@@ -377,42 +377,50 @@ void backward_product(const Frame& frame, const Gradients& gradients, const Inst
   }
 }
 
-/// Gradients of shared inputs are for later.
-void backward_op(const Frame& frame, const Gradients& gradients, const Instruction& instruction) {
+Saved saved_of(const Frame& frame, const Instruction& instruction, const ConstRows& dy) {
   Saved saved;
   saved.in = frame.step_in(instruction);
   saved.y = frame.value(instruction.out);
   saved.saved = frame.saved_of(instruction);
-  saved.dy = gradients.value(instruction.out);
-  std::vector<GradRows>& list = frame.memory().grads;
-  list.clear();
-  bool any = false;
-  if (instruction.info->is_ragged()) {
-    // Each operand by itself: those of one row may be written in different ways.
-    any = true;
-  } else {
-    for (std::size_t k = 0; k < instruction.in.size(); ++k) {
-      list.push_back(gradients.operand(instruction, k));
-      any |= static_cast<bool>(list.back());
-    }
-  }
-  if (!any) return;
-  if (!instruction.info->is_ragged()) {
-    Grads into(list);
-    instruction.info->backward(instruction.attrs.data(), saved, into);
-    return;
-  }
+  saved.dy = dy;
+  return saved;
+}
+
+/// Calls add(k, r, gradient) for every operand k of every row r of a ragged op: those of one row may be written in
+/// different ways.
+template <class Add>
+void backward_ragged(const Frame& frame, const Instruction& instruction, const ConstRows& dy, const Add& add) {
+  const Saved saved = saved_of(frame, instruction, dy);
   const auto n = static_cast<std::int64_t>(instruction.in.size());
   const std::int64_t width = saved.in[0].width;
   std::vector<float>& memory = frame.memory().parts;
   memory.assign(std::max(memory.size(), at(frame.count() * n * width)), 0.0F);
-  list.emplace_back(Rows{memory.data(), frame.count() * n, width, width, nullptr}, /*store=*/true);
-  Grads into(list);
+  const GradRows rows(Rows{memory.data(), frame.count() * n, width, width, nullptr}, /*store=*/true);
+  Grads into({&rows, 1});
   instruction.info->backward(instruction.attrs.data(), saved, into);
-  for (std::int64_t k = 0; k < n; ++k) {
-    const GradRows operand = gradients.operand(instruction, at(k));
-    for (std::int64_t r = 0; operand && r < frame.count(); ++r) operand.add(r, memory.data() + (r * n + k) * width);
+  for (std::int64_t k = 0; k < n; ++k)
+    for (std::int64_t r = 0; r < frame.count(); ++r) add(at(k), r, memory.data() + (r * n + k) * width);
+}
+
+/// Gradients of shared inputs are for later.
+void backward_op(const Frame& frame, const Gradients& gradients, const Instruction& instruction) {
+  const Rows dy = gradients.value(instruction.out);
+  std::vector<GradRows>& list = frame.memory().grads;
+  list.clear();
+  bool any = false;
+  for (std::size_t k = 0; k < instruction.in.size(); ++k) {
+    list.push_back(gradients.operand(instruction, k));
+    any |= static_cast<bool>(list.back());
   }
+  if (!any) return;
+  if (instruction.info->is_ragged()) {
+    backward_ragged(frame, instruction, dy, [&](std::size_t k, std::int64_t r, const float* row) {
+      if (list[k]) list[k].add(r, row);
+    });
+    return;
+  }
+  Grads into(list);
+  instruction.info->backward(instruction.attrs.data(), saved_of(frame, instruction, dy), into);
 }
 
 void backward_instruction(const Frame& frame, const Gradients& gradients, const Instruction& instruction,
@@ -498,11 +506,6 @@ void run_weight_gradients(const void* attrs, const Saved& saved, Grads& grads) {
     const ConstRows dy = base.deferred >= 0 ? ConstRows(columns_of(saved.deferred, base.deferred + out.offset, out.width))
                                             : ConstRows(columns_of(writable(saved.dy), out.offset, out.width));
     if (!instruction.is_product()) {
-      Saved of;
-      of.in = frame.step_in(instruction);
-      of.y = frame.value(instruction.out);
-      of.saved = frame.saved_of(instruction);
-      of.dy = dy;
       std::vector<GradRows>& list = memory.grads;
       list.clear();
       for (std::int32_t id : instruction.in) {
@@ -515,8 +518,14 @@ void run_weight_gradients(const void* attrs, const Saved& saved, Grads& grads) {
         if (!accumulates(operand.shared)) kernels::fill(0.0F, {rows.data, at(rows.width)});
         list.emplace_back(rows, /*store=*/false);
       }
+      if (instruction.info->is_ragged()) {
+        backward_ragged(frame, instruction, dy, [&](std::size_t k, std::int64_t, const float* row) {
+          if (list[k]) list[k].add(0, row);
+        });
+        continue;
+      }
       Grads into(list);
-      instruction.info->backward(instruction.attrs.data(), of, into);
+      instruction.info->backward(instruction.attrs.data(), saved_of(frame, instruction, dy), into);
       continue;
     }
     const Value& W = program.value(instruction.in[at(instruction.parts)]);
@@ -538,6 +547,10 @@ void run_weight_gradients(const void* attrs, const Saved& saved, Grads& grads) {
     const std::int32_t bias = program.value(instruction.in.back()).shared;
     if (const GradRows& db = grads[at(bias)]) ops::sum_of_rows(dy, db.rows().data, accumulates(bias));
   }
+  // One that the function does not use.
+  for (std::size_t i = 0; i < saved.in.size(); ++i)
+    if (grads[i] && grads[i].stores() && (written >> i & 1U) == 0)
+      kernels::fill(0.0F, {grads[i].rows().data, at(grads[i].width())});
 }
 
 }  // namespace espalier::cells

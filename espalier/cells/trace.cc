@@ -104,6 +104,8 @@ class Division {
 
   std::shared_ptr<const Compiled> compile() {
     auto compiled = std::make_shared<Compiled>();
+    for (std::int32_t i = 0; i < graph_.size(); ++i)
+      compiled->random_ops += graph_.signature(NodeId{i}).info->random ? 1 : 0;
     const std::vector<NodeId> boundary = find_boundary();
     if (!boundary.empty()) {
       compiled->projection_inputs = sources_of(/*inner=*/false);
@@ -211,17 +213,15 @@ class Division {
 
 /// Records a use of a program; `exprs` receives its results.
 void record_program(Graph& graph, const std::shared_ptr<const Program>& program, std::span<const Operand> inputs,
-                    ExprList& exprs) {
+                    const Graph::RandomPlace& first_random, ExprList& exprs) {
   const SourceLine where = inputs[0].where();
   InlineList<Operand, 16> operands;
   for (const Operand& input : inputs) operands.push_back(input);
   for (const Parameter* parameter : program->parameters()) operands.push_back({parameter, where});
   std::vector<std::byte> fields(static_cast<std::size_t>(program->info().field_bytes));
-  for (const Program::RandomOp& random : program->random_ops()) {
-    const Graph::RandomPlace place = graph.next_random_place();
+  for (const Program::RandomOp& random : program->random_ops())
     random.info->place_random(fields.data() + random.begin, graph.options().seed, graph.options().step,
-                              place.instance_key, place.number);
-  }
+                              first_random.instance_key, first_random.number + random.number);
   struct Attrs {
     const Program* program;
     std::uint32_t number;
@@ -267,13 +267,14 @@ void Compiled::record(Graph& graph, std::span<const Operand> inputs, ExprList& t
       operands.push_back(source.from == From::kInput ? inputs[source.number]
                                                      : Operand(projected[source.number], inputs[0].where()));
   };
+  const Graph::RandomPlace first_random = graph.next_random_places(random_ops);
   if (projection != nullptr) {
     gather(projection_inputs);
-    record_program(graph, projection, operands, projected);
+    record_program(graph, projection, operands, first_random, projected);
   }
   if (update != nullptr) {
     gather(update_inputs);
-    record_program(graph, update, operands, updated);
+    record_program(graph, update, operands, first_random, updated);
   }
   to.clear();
   for (const Source& source : results) {

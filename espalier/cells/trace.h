@@ -25,6 +25,8 @@ struct Compiled {
   std::shared_ptr<const Program> update;  // may be null
   std::vector<Source> update_inputs;
   std::vector<Source> results;
+  /// Of the function: those that no result depends on count too, so that the others have the masks of the expansion.
+  std::uint32_t random_ops = 0;
 
   void record(Graph& graph, std::span<const Operand> inputs, ExprList& to) const;
 };

@@ -26,7 +26,7 @@ bool uses_memory_again(std::span<const Run> runs, const Wishes& wishes) {
 class Backward {
  public:
   Backward(const Graph& graph, const NodeTable& table, std::span<Run> runs, const Wishes& wishes, StepView& view,
-           Statistics& statistics, const PlannedMemory& gradient_memory)
+           Statistics& statistics, const PlannedMemory& gradient_memory, Ledger& ledger)
       : graph_(graph),
         table_(table),
         runs_(runs),
@@ -34,7 +34,9 @@ class Backward {
         view_(view),
         statistics_(statistics),
         gradient_memory_(gradient_memory),
-        ledger_(graph, table) {}
+        ledger_(ledger) {
+    ledger_.start();
+  }
 
   std::vector<Tensor> run(std::span<const Seed> seeds) {
     open_rows();
@@ -233,8 +235,10 @@ class Backward {
     else
       for (std::size_t i = 0; i < in.size(); ++i) open_operand(i);
     settle();
-    // A cell leaves what its weights need, even where none of its inputs wants a gradient.
-    if (any_ || info.deferred > 0) call(info, saved);
+    // Even where none of its inputs wants a gradient, a cell leaves what its weights need, and adds to the gradients of
+    // results that are used within it.
+    const bool is_wanted = info.kind == Kind::kCell && table_.is_apart(nodes_[0]);
+    if (any_ || info.deferred > 0 || is_wanted) call(info, saved);
     for (std::size_t i = 0; i < grads_.size(); ++i)
       if (in.offsets == nullptr && view_.block(i) != nullptr && grads_[i]) add_copied_rows(i);
     if (view_.any_shared()) defer(saved);
@@ -449,13 +453,15 @@ class Backward {
       if (!wishes_.gets_gradient(node)) continue;
       ensure_open(node);
       ledger_.next_step();
-      const bool store = ledger_.claim(node);
-      // The same node twice is added to.
-      const bool repeated = std::any_of(targets.begin(), targets.end(), [&](const DeferredGroup::Target& other) {
-        return other.data == gradient(node);
-      });
-      targets[i] = {gradient(node), store && !repeated && info.stores_shared};
-      if (store && !targets[i].store) ledger_.zero(node);
+      const bool is_clean = ledger_.claim(node);
+      targets[i] = {gradient(node), is_clean && info.stores_shared};
+      if (is_clean && !targets[i].store) ledger_.zero(node);
+      // The same node twice: whichever is written first, both are added.
+      for (std::size_t k = 0; k < i; ++k) {
+        if (targets[k].data != targets[i].data || !targets[k].store) continue;
+        ledger_.zero(node);
+        targets[k].store = false;
+      }
     }
     group.run(targets);
     watch.stop(info.kind == Kind::kProduct, statistics_.seconds);
@@ -510,7 +516,7 @@ class Backward {
   StepView& view_;
   Statistics& statistics_;
   PlannedMemory gradient_memory_;
-  Ledger ledger_;
+  Ledger& ledger_;
   Arena leaf_memory_;
   std::vector<Gradients*> used_;
   std::vector<DeferredGroup> groups_;
@@ -543,7 +549,7 @@ std::int64_t gradient_bytes(std::span<const Run> runs, const Wishes& wishes) {
 
 std::vector<Tensor> run_backward(const Graph& graph, const NodeTable& table, std::span<Run> runs,
                                  std::span<const Seed> seeds, const Wishes& wishes, RunMemory& memory, StepView& view,
-                                 Statistics& statistics) {
+                                 Ledger& ledger, Statistics& statistics) {
   // One buffer for all, so that a graph run bit by bit does not search through as many.
   std::byte* const buffer = memory.take(gradient_bytes(runs, wishes));
   statistics.peak_bytes = std::max(statistics.peak_bytes, memory.bytes_used());
@@ -557,7 +563,7 @@ std::vector<Tensor> run_backward(const Graph& graph, const NodeTable& table, std
     std::byte* buffer;
     ~Return() { memory.give(buffer); }
   } const at_the_end{memory, buffer};
-  return Backward(graph, table, runs, wishes, view, statistics, {buffer, next}).run(seeds);
+  return Backward(graph, table, runs, wishes, view, statistics, {buffer, next}, ledger).run(seeds);
 }
 
 }  // namespace espalier::exec

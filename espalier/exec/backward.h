@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "espalier/exec/ledger.h"
 #include "espalier/exec/node_table.h"
 #include "espalier/exec/run_memory.h"
 #include "espalier/exec/step_view.h"
@@ -48,7 +49,7 @@ class Wishes {
 /// The gradients of the wanted nodes, in the order of the options.
 std::vector<Tensor> run_backward(const Graph& graph, const NodeTable& table, std::span<Run> runs,
                                  std::span<const Seed> seeds, const Wishes& wishes, RunMemory& memory, StepView& view,
-                                 Statistics& statistics);
+                                 Ledger& ledger, Statistics& statistics);
 
 /// How many bytes run_backward() will take.
 std::int64_t gradient_bytes(std::span<const Run> runs, const Wishes& wishes);

@@ -93,7 +93,10 @@ void Engine::differentiate_in_parts(NodeId loss, const BackwardOptions& options,
       continue;
     }
     if (part.front().instance == part.back().instance)
-      refuse("backward", takes, fmt::format("that is instance {} alone", index_of(part.front().instance)));
+      refuse("backward", takes,
+             part.front().instance == kNoInstance
+                 ? "that is what belongs to no instance alone"
+                 : fmt::format("that is instance {} alone", index_of(part.front().instance)));
     // Divided in the middle, or after the instance that is there.
     std::size_t middle = part.size() / 2;
     while (middle > 0 && part[middle - 1].instance == part[middle].instance) --middle;

@@ -86,7 +86,7 @@ void Collector::add(NodeId node) {
     return;
   }
   if (table_.same[at(node)] != node || merge(node)) {
-    ++work_.merged;
+    if (signature.info->kind != Kind::kResult) ++work_.merged;
     work_.aliases.push_back(node);
     return;
   }

@@ -20,22 +20,22 @@ namespace {
 class ScheduleInput {
  public:
   explicit ScheduleInput(const plan::Problem& problem) : problem_(problem) {
-    inputs_.reserve(problem.inputs.size());
-    begin_.reserve(problem.input_begin.size());
-    begin_.push_back(0);
+    lists_.inputs.reserve(problem.inputs.size());
+    lists_.begin.reserve(problem.input_begin.size());
+    lists_.begin.push_back(0);
     for (const plan::Facts& facts : problem.facts) any_results_ |= facts.result > 0;
     if (any_results_) find_computing();
     for (std::size_t v = 0; v + 1 < problem.input_begin.size(); ++v) {
       if (any_results_ && problem.facts[static_cast<std::size_t>(problem.signature[v])].result > 0) continue;
       for (std::int32_t i = problem.input_begin[v]; i < problem.input_begin[v + 1]; ++i)
         if (const std::int32_t input = problem.inputs[static_cast<std::size_t>(i)]; input >= 0)
-          inputs_.push_back(any_results_ ? number_[static_cast<std::size_t>(input)] : input);
-      begin_.push_back(static_cast<std::int32_t>(inputs_.size()));
+          lists_.inputs.push_back(any_results_ ? lists_.number[static_cast<std::size_t>(input)] : input);
+      lists_.begin.push_back(static_cast<std::int32_t>(lists_.inputs.size()));
     }
   }
   batch::Graph graph() const {
-    return {any_results_ ? signature_ : problem_.signature, static_cast<std::int32_t>(problem_.facts.size()), begin_,
-            inputs_};
+    return {any_results_ ? lists_.signature : problem_.signature, static_cast<std::int32_t>(problem_.facts.size()), lists_.begin,
+            lists_.inputs};
   }
 
   /// The schedule of the problem's own nodes: behind each step those of further results.
@@ -50,10 +50,10 @@ class ScheduleInput {
     for (std::size_t t = 0; t + 1 < schedule.step_begin.size(); ++t) {
       const auto first = static_cast<std::size_t>(schedule.step_begin[t]);
       const auto last = static_cast<std::size_t>(schedule.step_begin[t + 1]);
-      const std::int32_t results = results_of(node_[static_cast<std::size_t>(schedule.order[first])]);
+      const std::int32_t results = results_of(lists_.node[static_cast<std::size_t>(schedule.order[first])]);
       for (std::int32_t k = 0; k < results; ++k) {
         for (std::size_t p = first; p < last; ++p)
-          all.order.push_back(node_[static_cast<std::size_t>(schedule.order[p])] + k);
+          all.order.push_back(lists_.node[static_cast<std::size_t>(schedule.order[p])] + k);
         all.step_begin.push_back(static_cast<std::int32_t>(all.order.size()));
       }
     }
@@ -71,23 +71,35 @@ class ScheduleInput {
     return next - node;
   }
   void find_computing() {
-    number_.reserve(problem_.signature.size());
+    lists_.number.reserve(problem_.signature.size());
     for (std::int32_t v = 0; v < problem_.size(); ++v) {
       if (facts(v).result == 0) {
-        node_.push_back(v);
-        signature_.push_back(problem_.signature[static_cast<std::size_t>(v)]);
+        lists_.node.push_back(v);
+        lists_.signature.push_back(problem_.signature[static_cast<std::size_t>(v)]);
       }
-      number_.push_back(static_cast<std::int32_t>(node_.size()) - 1);
+      lists_.number.push_back(static_cast<std::int32_t>(lists_.node.size()) - 1);
     }
   }
 
   const plan::Problem& problem_;
   bool any_results_ = false;
-  std::vector<std::int32_t> begin_;
-  std::vector<std::int32_t> inputs_;
-  std::vector<std::int32_t> number_;  // by node: that of the node that computes it
-  std::vector<std::int32_t> node_;    // by number
-  std::vector<std::int32_t> signature_;
+  /// Memory that a thread keeps from one schedule to the next.
+  struct Lists {
+    std::vector<std::int32_t> begin;
+    std::vector<std::int32_t> inputs;
+    std::vector<std::int32_t> number;  // by node: that of the node that computes it
+    std::vector<std::int32_t> node;    // by number
+    std::vector<std::int32_t> signature;
+
+    static Lists& of_thread() {
+      thread_local Lists lists;
+      for (std::vector<std::int32_t>* list :
+           {&lists.begin, &lists.inputs, &lists.number, &lists.node, &lists.signature})
+        list->clear();
+      return lists;
+    }
+  };
+  Lists& lists_ = Lists::of_thread();
 };
 
 }  // namespace
@@ -335,7 +347,7 @@ void Engine::differentiate(NodeId loss, const BackwardOptions& options) {
 std::vector<Tensor> Engine::go_back(std::span<const Seed> seeds, Wishes wishes) {
   Stopwatch watch;
   wishes.follow_merged(table_);
-  std::vector<Tensor> gradients = run_backward(graph_, table_, runs_, seeds, wishes, memory_, view_, statistics_);
+  std::vector<Tensor> gradients = run_backward(graph_, table_, runs_, seeds, wishes, memory_, view_, ledger_, statistics_);
   watch.lap(statistics_.seconds.backward);
   return gradients;
 }

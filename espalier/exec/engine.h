@@ -23,7 +23,7 @@ namespace espalier::exec {
 
 class Engine final : public Executor {
  public:
-  explicit Engine(Graph& graph) : graph_(graph), collector_(graph, table_), view_(graph, table_) {}
+  explicit Engine(Graph& graph) : graph_(graph), collector_(graph, table_), view_(graph, table_), ledger_(graph, table_) {}
 
   void clear() override;
   void compute(std::span<const NodeId> nodes) override;
@@ -63,6 +63,7 @@ class Engine final : public Executor {
   NodeTable table_;
   Collector collector_;
   StepView view_;
+  Ledger ledger_;
   RunMemory memory_;
   std::vector<Run> runs_;
   std::vector<NodeId> parameters_;  // the nodes of those that values were computed from

@@ -1,8 +1,11 @@
 #include "espalier/exec/forward.h"
 
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "espalier/base/threads.h"
+#include "espalier/exec/fusion.h"
 #include "espalier/exec/node_call.h"
 #include "espalier/exec/stopwatch.h"
 #include "espalier/ops/product_rows.h"
@@ -10,10 +13,34 @@
 namespace espalier::exec {
 namespace {
 
+/// Of a tile of fused steps: their results stay in the first cache.
+constexpr std::int64_t kTileElements = 4096;
+
 class Forward {
  public:
   Forward(const Graph& graph, const NodeTable& table, const Run& run, StepView& view, Statistics& statistics)
       : graph_(graph), table_(table), run_(run), view_(view), statistics_(statistics) {}
+
+  /// Steps over the same rows, a tile of rows at a time.
+  void run_fused(std::int32_t first, std::int32_t steps) {
+    KernelWatch watch(graph_.options().profile);
+    std::vector<StepView> views(static_cast<std::size_t>(steps), StepView(graph_, table_));
+    std::int64_t elements = 1;
+    for (std::int32_t s = 0; s < steps; ++s) {
+      StepView& view = views[static_cast<std::size_t>(s)];
+      view.open(run_, first + s, run_.rows_of(first + s));
+      elements += view.y().width;
+    }
+    const std::int64_t tile = std::max<std::int64_t>(kTileElements / elements, 1);
+    parallel_for(views[0].in().rows, std::max(tile, row_grain(views[0].in(), elements)),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   std::vector<ConstRows> rows;
+                   for (; begin < end; begin += tile)
+                     for (const StepView& view : views)
+                       run_part(view, begin, std::min(begin + tile, end), rows);
+                 });
+    watch.stop(/*is_product=*/false, statistics_.seconds);
+  }
 
   void run_step(std::int32_t step) {
     const std::span<const NodeId> nodes = run_.rows_of(step);
@@ -75,6 +102,14 @@ class Forward {
         {reinterpret_cast<double*>(table_.address[at(node)]), static_cast<std::size_t>(graph_.type(node).elements)});
   }
 
+  void run_part(const StepView& view, std::int64_t begin, std::int64_t end, std::vector<ConstRows>& rows) const {
+    const NodeId node = view.nodes()[0];
+    graph_.signature(node).info->forward(graph_.attrs(node), part_of(view.in(), begin, end, rows),
+                                         {.y = ops::piece_of(view.y(), begin, end - begin),
+                                          .saved = ops::piece_of(view.saved(), begin, end - begin),
+                                          .results = {}});
+  }
+
   /// Rows are independent; cells and products with shared weights split themselves.
   void run_kernel(const OpInfo& info, const void* attrs) {
     const StepIn& in = view_.in();
@@ -89,11 +124,7 @@ class Forward {
         return;
       }
       std::vector<ConstRows> rows;
-      info.forward(
-          attrs, part_of(in, begin, end, rows),
-          {.y = ops::piece_of(out.y, begin, end - begin),
-           .saved = ops::piece_of(out.saved, begin, end - begin),
-           .results = {}});
+      run_part(view_, begin, end, rows);
     });
   }
 
@@ -108,7 +139,15 @@ class Forward {
 
 void run_forward(const Graph& graph, const NodeTable& table, const Run& run, StepView& view, Statistics& statistics) {
   Forward forward(graph, table, run, view, statistics);
-  for (std::int32_t step = 0; step < run.plan->steps(); ++step) forward.run_step(step);
+  Fusion fusion(graph, table);
+  for (std::int32_t step = 0; step < run.plan->steps();) {
+    const std::int32_t steps = fusion.steps_from(run, step);
+    if (steps == 1)
+      forward.run_step(step);
+    else
+      forward.run_fused(step, steps);
+    step += steps;
+  }
 }
 
 }  // namespace espalier::exec

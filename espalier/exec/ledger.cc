@@ -4,18 +4,22 @@
 
 namespace espalier::exec {
 
-Ledger::Ledger(const Graph& graph, const NodeTable& table) : graph_(graph), table_(table) {
-  const auto n = static_cast<std::size_t>(graph.size());
+void Ledger::start() {
+  const NodeTable& table = table_;
+  const auto n = static_cast<std::size_t>(graph_.size());
+  step_ = kBefore;
+  repeated_ = false;
   where_.assign(n, nullptr);
   written_.assign(n, 0);
   joined_.assign(n, 0);
   first_region_.assign(n, kNoNode);
   next_region_.assign(n, kNoNode);
-  std::vector<NodeId> last_region(table.regions.empty() ? 0 : n, kNoNode);
+  if (table.regions.empty()) return;
+  last_region_.assign(n, kNoNode);
   for (NodeId region : table.regions) {
     const NodeId base = table.base[at(region)];
     const std::int64_t offset = table.offset[at(region)];
-    NodeId& last = last_region[at(base)];
+    NodeId& last = last_region_[at(base)];
     if (last == kNoNode) {
       first_region_[at(base)] = last = region;
     } else if (table.offset[at(last)] <= offset) {  // as good as always: they are recorded in this order

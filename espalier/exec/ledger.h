@@ -16,7 +16,10 @@ namespace espalier::exec {
 
 class Ledger {
  public:
-  Ledger(const Graph& graph, const NodeTable& table);
+  Ledger(const Graph& graph, const NodeTable& table) : graph_(graph), table_(table) {}
+
+  /// Forgets everything: a new pass begins, over all that was computed so far.
+  void start();
 
   /// Where the gradient of a base is. `empty` is false where it holds numbers already.
   void open(NodeId base, std::byte* where, bool empty = true) {
@@ -75,6 +78,7 @@ class Ledger {
   std::vector<std::uint8_t> joined_;  // by base
   std::vector<NodeId> first_region_;  // by base, in the order of their offsets
   std::vector<NodeId> next_region_;
+  std::vector<NodeId> last_region_;   // by base, while they are found
   std::int32_t step_ = kBefore;
   bool repeated_ = false;
 };

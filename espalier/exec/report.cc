@@ -161,9 +161,16 @@ class StepTable {
   std::vector<Line> lines_;
 };
 
+/// The further results of a cell are no nodes of their own to whoever counts them.
+std::int64_t computing_nodes(const RunFacts& facts) {
+  std::int64_t nodes = 0;
+  for (const StepFacts& step : facts.steps) nodes += step.nodes;
+  return nodes;
+}
+
 std::string heading(const Graph& graph, std::string_view name, const plan::Plan& plan, const RunFacts& facts) {
   if (plan.steps() == 0) return fmt::format("{}: no step, as all values were there\n", name);
-  std::string text = fmt::format("{}: {}", name, counted(std::ssize(plan.order), "node"));
+  std::string text = fmt::format("{}: {}", name, counted(computing_nodes(facts), "node"));
   if (facts.instances > 0) text += fmt::format(" of {}", counted(facts.instances, "instance"));
   const std::string_view least = plan.bound_is_exact ? "" : "at least ";
   const std::string_view most = plan.bound_is_exact ? "" : "at most ";
@@ -207,7 +214,7 @@ class RunText {
     if (runs == 0) return;
     if (lines_ >= kMostLines) {
       left_out_ += runs;
-      nodes_left_out_ += runs * std::ssize(plan_->order);
+      nodes_left_out_ += runs * computing_nodes(facts_);
       steps_left_out_ += runs * plan_->computing_steps;
       return;
     }

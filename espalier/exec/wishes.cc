@@ -18,6 +18,8 @@ Wishes::Wishes(const Graph& graph, std::span<const Seed> seeds, const BackwardOp
   for (const Expr& expr : options.wanted) {
     if (&expr.graph() != &graph) throw UsageError("backward: a wanted Expr belongs to another graph");
     flags_[at(expr.node())] |= kWanted | kLeads;
+    const std::int32_t result = graph.signature(expr.node()).info->result;
+    flags_[at(expr.node()) - static_cast<std::size_t>(result)] |= kLeads;  // of a cell: with all its results
   }
   for (std::int32_t i = last; i >= 0; --i) {
     if ((flags_[static_cast<std::size_t>(i)] & kReached) == 0) continue;

@@ -166,7 +166,11 @@ class ESPALIER_EXPORT Graph {
     std::uint64_t instance_key = 0;
     std::uint32_t number = 0;
   };
-  RandomPlace next_random_place() { return {instance_key_, random_ops_++}; }
+  RandomPlace next_random_place() { return next_random_places(1); }
+  /// The first of several that follow each other.
+  RandomPlace next_random_places(std::uint32_t count) {
+    return {instance_key_, std::exchange(random_ops_, random_ops_ + count)};
+  }
 
   // --- for executors: the records, one entry a node ------------------------------------------------------------------
 
