@@ -36,8 +36,7 @@ class Forward {
                  [&](std::int64_t begin, std::int64_t end) {
                    std::vector<ConstRows> rows;
                    for (; begin < end; begin += tile)
-                     for (const StepView& view : views)
-                       run_part(view, begin, std::min(begin + tile, end), rows);
+                     for (const StepView& view : views) run_part(view, begin, std::min(begin + tile, end), rows);
                  });
     watch.stop(/*is_product=*/false, statistics_.seconds);
   }
