@@ -16,7 +16,6 @@ set(internal_headers
   espalier/exec/engine.h
   espalier/exec/executor.h
   espalier/exec/forward.h
-  espalier/exec/fusion.h
   espalier/exec/ledger.h
   espalier/exec/memo.h
   espalier/exec/node_call.h

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "bench/suite/targets.h"
 #include "espalier/base/error.h"
 #include "espalier/base/threads.h"
 
@@ -71,7 +72,8 @@ std::vector<AgendaEntry> make_agenda(const SuiteOptions& options) {
         for (const Mode mode : options.modes) {
           for (const std::int32_t batch : batches_of(options, *kind, size, threads, mode)) {
             if (batch < 1) throw UsageError(fmt::format("a minibatch of {} is asked for, but 1 is the least", batch));
-            entry.settings.push_back({.batch = batch, .mode = mode, .threads = threads});
+            Setting& setting = entry.settings.emplace_back(Setting{.batch = batch, .mode = mode, .threads = threads});
+            setting.products = options.products || products_are_judged(kind->name, size, batch, mode, threads);
           }
         }
     }

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "bench/suite/minibatches.h"
+#include "bench/suite/products.h"
 #include "bench/suite/samples.h"
 #include "espalier/base/threads.h"
 
@@ -23,6 +24,7 @@ constexpr double kLong = 0.5;              // seconds of a minibatch in which a 
 constexpr std::int32_t kProbe = 2;         // instances, from which the time of running unbatched is foretold
 constexpr int kProfiled = 6;               // minibatches at most
 constexpr double kProfileShare = 0.03;     // of the setting's seconds, for each contender
+constexpr double kProductsShare = 0.15;    // likewise, for products timed alone
 constexpr double kUnbatchedShare = 0.2;    // of the setting's seconds that a round of it may take
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -54,6 +56,9 @@ class Measurer {
     choose();
     run_rounds();
     for (Track& track : tracks_) profile(track);
+    if (setting_.products && setting_.threads == 1)
+      for (Track& track : tracks_)
+        if (track.contender->variant == Variant::kCells) time_products(track);
     for (Track& track : tracks_) finish(track);
     return std::move(result_);
   }
@@ -168,6 +173,13 @@ class Measurer {
       breakdown.update = seconds.update;
     }
     runner.set_profiling(false);
+  }
+
+  void time_products(Track& track) {
+    Runner& runner = *track.contender->runner;
+    track.record.products =
+        measure_products([&](const Minibatch& batch) { return run_one(runner, batch).statistics; },
+                         [&] { return minibatches_.next(); }, track.record.breakdown, kProductsShare * effort_.seconds);
   }
 
   void finish(Track& track) {

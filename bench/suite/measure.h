@@ -26,6 +26,8 @@ struct Setting {
   std::int32_t batch = 1;
   Mode mode = Mode::kTrain;
   std::int32_t threads = 1;
+  /// Whether the products of cells are timed alone, too; with one thread only.
+  bool products = false;
 };
 
 struct Effort {

@@ -26,6 +26,41 @@ struct Breakdown {
   double profiled = 0;
 };
 
+/// The products of minibatches as they run, against the same calls timed alone: one after the other on the same memory,
+/// each several times in a row. With one thread.
+struct ProductFigures {
+  /// Those of one kind.
+  struct Kind {
+    std::string name;   // as in "forward, prepared"
+    double calls = 0;   // of a minibatch
+    double gflops = 0;  // billions of operations a second, as they run
+    double alone = 0;   // likewise, alone
+    double share = 0;   // of the minibatch's time
+  };
+  std::vector<Kind> kinds;
+
+  double gflops = 0;
+  double alone = 0;
+  /// Speed as they run over speed alone: the median of the rounds.
+  double ratio = 0;
+  /// Of their time as they run, what reading the clock took; it is left out of all these figures.
+  double clock_share = 0;
+
+  /// Where the minibatch's time goes; the shares add up to 1.
+  struct Shares {
+    double products = 0;
+    double preparing = 0;  // laying weights out for products
+    double recording = 0;
+    double scheduling = 0;
+    double planning = 0;
+    double copying = 0;  // bringing operands together
+    double maps = 0;     // all computation that is no product
+    double update = 0;
+    double other = 0;  // finding rows, opening gradients, and the like
+  };
+  Shares shares;
+};
+
 /// Numbers of steps, bytes and seconds are those of a minibatch, on average or (batch_seconds) in the middle.
 struct Record {
   std::string workload;
@@ -57,6 +92,8 @@ struct Record {
   bool bound_is_exact = true;
   double bytes_copied = 0;
   std::int64_t peak_bytes = 0;
+  /// Where they were asked for.
+  std::optional<ProductFigures> products;
 
   /// Recording, scheduling and planning, as a share of the time.
   double overhead() const { return (breakdown.recording + breakdown.scheduling + breakdown.planning) / batch_seconds; }

@@ -16,6 +16,32 @@ Json to_json(const Breakdown& breakdown) {
           {"profiled", breakdown.profiled}};
 }
 
+Json to_json(const ProductFigures& products) {
+  Json kinds = Json::array();
+  for (const ProductFigures::Kind& kind : products.kinds)
+    kinds.push_back({{"kind", kind.name},
+                     {"calls", kind.calls},
+                     {"gflops", kind.gflops},
+                     {"gflops_alone", kind.alone},
+                     {"share", kind.share}});
+  const ProductFigures::Shares& shares = products.shares;
+  return {{"gflops", products.gflops},
+          {"gflops_alone", products.alone},
+          {"ratio", products.ratio},
+          {"clock_share", products.clock_share},
+          {"kinds", kinds},
+          {"shares",
+           {{"products", shares.products},
+            {"preparing", shares.preparing},
+            {"recording", shares.recording},
+            {"scheduling", shares.scheduling},
+            {"planning", shares.planning},
+            {"copying", shares.copying},
+            {"maps", shares.maps},
+            {"update", shares.update},
+            {"other", shares.other}}}};
+}
+
 Json or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
 
 Json to_json(const Record& record) {
@@ -40,7 +66,8 @@ Json to_json(const Record& record) {
           {"bound", record.bound},
           {"bound_is_exact", record.bound_is_exact},
           {"bytes_copied", record.bytes_copied},
-          {"peak_bytes", record.peak_bytes}};
+          {"peak_bytes", record.peak_bytes},
+          {"products", record.products ? to_json(*record.products) : Json(nullptr)}};
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ class Suite {
     print(memoisation_text(records_));
     print(fold_table_text(records_));
     print(latency_text(records_));
+    print(products_text(records_));
     print(targets_text(records_));
     fmt::print("\n{} settings in {:.0f} s\n", all_, seconds_since(started_));
     if (!options_.json.empty()) {

@@ -21,6 +21,8 @@ struct SuiteOptions {
   std::vector<std::int32_t> threads;
   std::vector<std::string> variants{"limit", "cells", "plain", "unbatched"};
   std::vector<Leaves> leaves{Leaves::kEach, Leaves::kOnce};
+  /// Time the products of every setting with one thread alone, too, and not only those that are judged.
+  bool products = false;
   /// Ends within 3 minutes; else within 30.
   bool short_form = false;
   /// Of each setting; 0: what the form has.

@@ -88,4 +88,33 @@ std::string latency_text(const Records& records) {
   return text.empty() ? text : "\nLatency of estimating query plans (B7, cells)\n" + text;
 }
 
+std::string products_text(const Records& records) {
+  std::string text;
+  for (const Record& record : records) {
+    if (!record.products) continue;
+    const ProductFigures& products = *record.products;
+    const auto line = [&](std::string_view name, std::string_view calls, double gflops, double alone, double ratio,
+                          double share) {
+      text += fmt::format("    {:<28} {:>6} {:>8.1f} {:>8.1f} {:>7.2f} {:>8.1f} %\n", name, calls, gflops, alone, ratio,
+                          100 * share);
+    };
+    text += fmt::format("  {} {} {}, {} instance{}, {}, leaves {}\n    {:<28} {:>6} {:>8} {:>8} {:>7} {:>10}\n",
+                        record.workload, record.sizes, name_of(record.mode), record.batch, record.batch == 1 ? "" : "s",
+                        threads_text(record.threads), name_of(record.leaves), "", "calls", "GFLOP/s", "alone", "ratio",
+                        "of time");
+    for (const ProductFigures::Kind& kind : products.kinds)
+      line(kind.name, fmt::format("{:.0f}", kind.calls), kind.gflops, kind.alone, kind.gflops / kind.alone, kind.share);
+    const ProductFigures::Shares& shares = products.shares;
+    line("all products", "", products.gflops, products.alone, products.ratio, shares.products);
+    text += fmt::format(
+        "    the rest: maps {:.1f} %, preparing weights {:.1f}, recording {:.1f}, scheduling {:.1f}, planning {:.1f}, "
+        "copying {:.1f}, update {:.1f}, other {:.1f}\n",
+        100 * shares.maps, 100 * shares.preparing, 100 * shares.recording, 100 * shares.scheduling,
+        100 * shares.planning, 100 * shares.copying, 100 * shares.update, 100 * shares.other);
+    text += fmt::format("    (left out above: {:.2f} % of the products' time, for reading the clock)\n",
+                        100 * products.clock_share);
+  }
+  return text.empty() ? text : "\nProducts in a minibatch (cells), against the same calls timed alone\n" + text;
+}
+
 }  // namespace espalier::bench

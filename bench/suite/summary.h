@@ -18,4 +18,8 @@ std::string fold_table_text(const Records& records);
 /// How long the estimates of one query plan and of many candidates take (B7, inference); empty if not measured.
 std::string latency_text(const Records& records);
 
+/// How fast products run against the same ones timed alone, by kind, and where the rest of the time goes; empty if not
+/// measured.
+std::string products_text(const Records& records);
+
 }  // namespace espalier::bench

@@ -58,9 +58,13 @@ std::string table_rows(std::span<const Record> records) {
 
 std::string short_number(double number) {
   if (number >= 10'000) {
-    std::string digits = fmt::format("{:.0f}", number);
-    for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-    return digits;
+    const std::string digits = fmt::format("{:.0f}", number);
+    std::string text;
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+      if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+      text += digits[i];
+    }
+    return text;
   }
   if (number >= 1000) return fmt::format("{:.0f}", number);
   if (number >= 10) return fmt::format("{:.1f}", number);

@@ -134,6 +134,15 @@ std::vector<Target> make_targets() {
              [](const Record& r) { return 1 / ratio(r); });
        }},
       {"Fold's table (B0): trees of mixed shapes at most 1.05 times trees of one shape", 1.05, false, mixed_shapes},
+      {"B1 300/150, 64 instances, one thread, training: products at 0.85 of the same timed alone or more", 0.85, true,
+       [](const Records& records) {
+         return figures_of(
+             records,
+             [](const Record& r) {
+               return r.products && products_are_judged(r.workload, r.sizes, r.batch, r.mode, r.threads);
+             },
+             [](const Record& r) { return r.products->ratio; });
+       }},
       {"all threads: 0.9 of the limit's gain or more", 0.9, true, thread_gain},
       {"4,096 instances against 64: time an instance within 1.25 times", 1.25, false,
        [](const Records& records) {
@@ -151,6 +160,11 @@ std::vector<Target> make_targets() {
 std::span<const Target> targets() {
   static const std::vector<Target> all = make_targets();
   return all;
+}
+
+bool products_are_judged(std::string_view workload, std::string_view sizes, std::int32_t batch, Mode mode,
+                         std::int32_t threads) {
+  return workload == "B1" && sizes == "300/150" && batch == 64 && mode == Mode::kTrain && threads == 1;
 }
 
 Verdict judge(const Target& target, const Records& records) {

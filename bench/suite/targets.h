@@ -1,6 +1,7 @@
 /// What the benchmark has to show: a list of demands on its figures, and whether they are met.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -25,6 +26,10 @@ struct Target {
 };
 
 std::span<const Target> targets();
+
+/// Whether one of the targets is about products in this setting.
+bool products_are_judged(std::string_view workload, std::string_view sizes, std::int32_t batch, Mode mode,
+                         std::int32_t threads);
 
 struct Verdict {
   enum class Kind { kMet, kMissed, kNotMeasured } kind = Kind::kNotMeasured;

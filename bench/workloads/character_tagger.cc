@@ -10,6 +10,7 @@
 
 #include "bench/workloads/network_workload.h"
 #include "bench/workloads/networks.h"
+#include "espalier/cells/cell.h"
 #include "espalier/nn/embedding.h"
 #include "espalier/nn/linear.h"
 #include "espalier/nn/lstm.h"
@@ -38,11 +39,11 @@ class CharacterTaggerNetwork : public Network {
     const TaggedSentence& sentence = at(instance);
     const std::vector<Expr> states = encode(graph, sentence);
     for (std::size_t w = 0; w < states.size(); ++w)
-      losses.push_back(cross_entropy(scores(states[w]), sentence.tags[w]));
+      losses.push_back(cross_entropy(scores_(states[w]), sentence.tags[w]));
   }
 
   void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const override {
-    for (const Expr& state : encode(graph, at(instance))) outputs.push_back(scores(state));
+    for (const Expr& state : encode(graph, at(instance))) outputs.push_back(scores_(state));
   }
 
  private:
@@ -68,7 +69,6 @@ class CharacterTaggerNetwork : public Network {
     return concat({forward.h, backward.h});
   }
 
-  Expr scores(const Expr& state) const { return tag_(tanh(middle_(state))); }
 
   SharedData<TaggedSentence> data_;
   nn::Embedding words_;
@@ -77,6 +77,7 @@ class CharacterTaggerNetwork : public Network {
   nn::BiLstm sequence_;
   nn::Linear middle_;
   nn::Linear tag_;
+  Cell<Expr(Expr)> scores_{"scores", [this](Expr state) { return tag_(tanh(middle_(state))); }};
 };
 
 }  // namespace

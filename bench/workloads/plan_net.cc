@@ -76,7 +76,7 @@ class PlanNetwork : public Network {
   Data data_;
   nn::Linear time_;
   std::vector<Cell<Expr(std::span<const Expr>)>> kinds_;  // by kind of operator: the state of a node
-  mutable std::vector<Expr> states_;  // of one plan, while it is recorded
+  mutable std::vector<Expr> states_;                      // of one plan, while it is recorded
 };
 
 class PlanNetWorkload : public DataWorkload<QueryPlan> {

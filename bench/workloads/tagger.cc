@@ -10,6 +10,7 @@
 #include "bench/suite/data_workload.h"
 #include "bench/suite/espalier_runner.h"
 #include "bench/suite/network.h"
+#include "espalier/cells/cell.h"
 #include "espalier/nn/embedding.h"
 #include "espalier/nn/linear.h"
 #include "espalier/nn/lstm.h"
@@ -34,12 +35,12 @@ class TaggerNetwork : public Network {
     const TaggedSentence& sentence = data_->instances[static_cast<std::size_t>(instance)];
     const std::vector<Expr> states = encode(graph, sentence);
     for (std::size_t t = 0; t < states.size(); ++t)
-      losses.push_back(cross_entropy(scores(states[t]), sentence.tags[t]));
+      losses.push_back(cross_entropy(scores_(states[t]), sentence.tags[t]));
   }
 
   void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const override {
     for (const Expr& state : encode(graph, data_->instances[static_cast<std::size_t>(instance)]))
-      outputs.push_back(scores(state));
+      outputs.push_back(scores_(state));
   }
 
  private:
@@ -48,13 +49,13 @@ class TaggerNetwork : public Network {
     for (const std::int32_t word : sentence.words) inputs_.push_back(words_(graph, word));
     return lstm_(inputs_);
   }
-  Expr scores(const Expr& state) const { return classify_(tanh(middle_(state))); }
 
   Data data_;
   nn::Embedding words_;
   nn::BiLstm lstm_;
   nn::Linear middle_;
   nn::Linear classify_;
+  Cell<Expr(Expr)> scores_{"scores", [this](Expr state) { return classify_(tanh(middle_(state))); }};
   mutable std::vector<Expr> inputs_;  // of one sentence, while it is recorded
 };
 

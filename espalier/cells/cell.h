@@ -5,14 +5,15 @@
 ///   });
 ///   Expr parent = merge(left, right);
 ///
-/// A function of a std::span<const Expr> is a cell of any number of inputs. The function is traced once for each combination of shapes, compiled, and not called again: what it captures must not
-/// change. It may return one Expr, or a std::array, std::pair or std::tuple of several. It may use parameters, other
-/// cells, and all ops but those with a number of their own at every node (lookup, pick, losses with a label); it may not
-/// make leaves, read values, or use Exprs that it was not given: refused by name.
+/// A function of a std::span<const Expr> is a cell of any number of inputs. The function is traced once for each
+/// combination of shapes, compiled, and not called again: what it captures must not change. It may return one Expr, or
+/// a std::array, std::pair or std::tuple of several. It may use parameters, other cells, and all ops but those with a
+/// number of their own at every node (lookup, pick, losses with a label); it may not make leaves, read values, or use
+/// Exprs that it was not given: refused by name.
 ///
 /// Numbers are those of the plain function, also with dropout inside. Where a function cannot be compiled (it computes
-/// something from parameters alone, or has more than 31 inputs and parameters), its ops are recorded one by one; so they
-/// are in float64, by the reference twin, and with GraphOptions::expand_cells.
+/// something from parameters alone, or has more than 31 inputs and parameters), its ops are recorded one by one; so
+/// they are in float64, by the reference twin, and with GraphOptions::expand_cells.
 ///
 /// Thread safety: a cell may be used by any number of threads, each with graphs of its own.
 #pragma once

@@ -368,8 +368,7 @@ class Compiler {
       std::int64_t floats = 1;
       for (std::int32_t i = group.first; i < group.last; ++i) floats += value(code()[at(i)].out).width;
       group.tile_rows = std::max<std::int64_t>(1, kTileFloats / floats);
-      if (!code()[at(group.first)].is_product())
-        program_->tile_rows_ = std::max(program_->tile_rows_, group.tile_rows);
+      if (!code()[at(group.first)].is_product()) program_->tile_rows_ = std::max(program_->tile_rows_, group.tile_rows);
     }
     for (Instruction& instruction : code()) {
       for (std::int32_t operand : instruction.in) instruction.shapes.push_back(value(operand).shape);

@@ -70,7 +70,7 @@ struct Instruction {
   /// Of a product: the parts of x, which lie one after the other, then W and, if there is one, the bias. Of any other
   /// op: its inputs.
   std::vector<std::int32_t> in;
-  std::int32_t parts = 0;  // of a product, how many parts x has; else 0
+  std::int32_t parts = 0;    // of a product, how many parts x has; else 0
   bool accumulates = false;  // a product that is added to another
   std::int32_t out = -1;
   std::vector<Shape> shapes;  // beside `in`

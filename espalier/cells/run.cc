@@ -298,8 +298,7 @@ class Gradients {
 
   Rows base(std::int32_t number) const {
     const Location& location = frame_.memory().gradients[at(number)];
-    return location.data == nullptr ? Rows()
-                                    : frame_.rows_at(location, 0, frame_.program().bases()[at(number)].width);
+    return location.data == nullptr ? Rows() : frame_.rows_at(location, 0, frame_.program().bases()[at(number)].width);
   }
   Rows value(std::int32_t id) const {
     const Value& value = frame_.program().value(id);
@@ -503,8 +502,9 @@ void run_weight_gradients(const void* attrs, const Saved& saved, Grads& grads) {
     if (!instruction.any_shared) continue;
     const Value& out = program.value(instruction.out);
     const Base& base = program.bases()[at(out.base)];
-    const ConstRows dy = base.deferred >= 0 ? ConstRows(columns_of(saved.deferred, base.deferred + out.offset, out.width))
-                                            : ConstRows(columns_of(writable(saved.dy), out.offset, out.width));
+    const ConstRows dy = base.deferred >= 0
+                             ? ConstRows(columns_of(saved.deferred, base.deferred + out.offset, out.width))
+                             : ConstRows(columns_of(writable(saved.dy), out.offset, out.width));
     if (!instruction.is_product()) {
       std::vector<GradRows>& list = memory.grads;
       list.clear();

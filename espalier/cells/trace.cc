@@ -32,8 +32,7 @@ class Trace {
       if (input.parameter() != nullptr)
         exprs_.push_back(graph_.add_trace_input(input.shape(), /*shared=*/true, input.where()));
       else
-        exprs_.push_back(
-            graph_.add_trace_input(input.shape(), of.shared(input.expr().node()), input.where()));
+        exprs_.push_back(graph_.add_trace_input(input.shape(), of.shared(input.expr().node()), input.where()));
       inputs_.push_back(exprs_.back().node());
     }
   }
@@ -43,13 +42,13 @@ class Trace {
     function.call(function.object, exprs_, results);
     for (const Expr& result : results) {
       if (!graph_.owns(result))
-        throw CellError(fmt::format("cell \"{}\": its function gives back an Expr that it neither made nor was given",
-                                     name_));
+        throw CellError(
+            fmt::format("cell \"{}\": its function gives back an Expr that it neither made nor was given", name_));
       results_.push_back(result.node());
     }
     if (results_.empty() || results_.size() > kMostResults)
       throw CellError(fmt::format("cell \"{}\": its function gives back {} Exprs; 1 to {} are possible", name_,
-                                   results_.size(), kMostResults));
+                                  results_.size(), kMostResults));
     for (std::int32_t i = 0; i < graph_.size(); ++i) check(NodeId{i});
   }
 
@@ -65,12 +64,13 @@ class Trace {
     const std::string where = "\n  at " + graph_.source(node).to_string();
     const bool is_given = std::find(inputs_.begin(), inputs_.end(), node) != inputs_.end();
     if (info.kind == Kind::kLeaf && !is_given && graph_.parameter_of(node) == nullptr)
-      throw CellError(fmt::format("cell \"{}\": its function makes a leaf; give it as an input instead{}", name_, where));
-    if (info.field_bytes > 0 && info.kind != Kind::kMap && info.kind != Kind::kLeaf && !info.random)
       throw CellError(
-          fmt::format("cell \"{}\": {} takes a number of its own at every node, and a cell is traced once; call it outside "
-                      "of the cell{}",
-                      name_, info.name, where));
+          fmt::format("cell \"{}\": its function makes a leaf; give it as an input instead{}", name_, where));
+    if (info.field_bytes > 0 && info.kind != Kind::kMap && info.kind != Kind::kLeaf && !info.random)
+      throw CellError(fmt::format(
+          "cell \"{}\": {} takes a number of its own at every node, and a cell is traced once; call it outside "
+          "of the cell{}",
+          name_, info.name, where));
   }
 
   const std::string& name_;

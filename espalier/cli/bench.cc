@@ -73,6 +73,10 @@ void add_bench(CLI::App& app) {
   command->add_option("--leaves", options->leaves, "Equal leaves computed each for itself, once, or both ways measured")
       ->delimiter(',')
       ->check(CLI::IsMember({"each", "once"}));
+  command->add_flag(
+      "--products", suite.products,
+      "Time the products of cells alone, too, in every setting with one thread (else only in B1 at 300/150, "
+      "64 instances, training)");
   command->add_option("--rounds", suite.rounds, "Rounds of each setting (default: as many as its time allows)")
       ->check(CLI::Range(1, 10'000));
   command->add_option("--seconds", suite.seconds, "Seconds for each setting (default: its share of the whole)")

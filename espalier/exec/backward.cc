@@ -221,8 +221,8 @@ class Backward {
     saved.saved = view_.saved();
     saved.results = view_.results();
     saved.dy = rows_at<const float>(
-        in.rows, view_.y().width, gradient_memory_, [&](std::int64_t r) { return gradient(nodes_[static_cast<std::size_t>(r)]); },
-        dy_offsets_);
+        in.rows, view_.y().width, gradient_memory_,
+        [&](std::int64_t r) { return gradient(nodes_[static_cast<std::size_t>(r)]); }, dy_offsets_);
     if (info.kind == Kind::kCell) open_cell(step, info, saved);
     for (const ConstRows& rows : in.inputs)
       unread_.resize(std::max(unread_.size(), static_cast<std::size_t>(rows.width) + 1));
@@ -251,17 +251,15 @@ class Backward {
     for (std::int32_t k = 0; k < info.results; ++k)
       result_gradients_.push_back(rows_at<float>(
           saved.in.rows, saved.results[static_cast<std::size_t>(k)].width, gradient_memory_,
-          [&](std::int64_t r) {
-            return gradient(NodeId{index_of(nodes_[static_cast<std::size_t>(r)]) + k});
-          },
+          [&](std::int64_t r) { return gradient(NodeId{index_of(nodes_[static_cast<std::size_t>(r)]) + k}); },
           result_offsets_[static_cast<std::size_t>(k)]));
     saved.result_gradients = result_gradients_;
     if (info.deferred == 0) return;
-    auto* data = reinterpret_cast<float*>(current().gradients +
-                                          layout(current()).deferred_at[static_cast<std::size_t>(step)]);
+    auto* data =
+        reinterpret_cast<float*>(current().gradients + layout(current()).deferred_at[static_cast<std::size_t>(step)]);
     saved.deferred = rows_at<float>(
-        saved.in.rows, info.deferred, gradient_memory_, [&](std::int64_t r) { return data + view_.number(r) * info.deferred; },
-        deferred_offsets_);
+        saved.in.rows, info.deferred, gradient_memory_,
+        [&](std::int64_t r) { return data + view_.number(r) * info.deferred; }, deferred_offsets_);
   }
 
   /// What the gradients of an operand's rows need before they are written.
@@ -301,10 +299,10 @@ class Backward {
     }
     for (float*& row : targets_)
       if (row == nullptr) row = unread_.data();
-    grads_.emplace_back(
-        rows_at<float>(
-            count, width, gradient_memory_, [&](std::int64_t r) { return targets_[static_cast<std::size_t>(r)]; }, into.offsets),
-        /*store=*/true);
+    grads_.emplace_back(rows_at<float>(
+                            count, width, gradient_memory_,
+                            [&](std::int64_t r) { return targets_[static_cast<std::size_t>(r)]; }, into.offsets),
+                        /*store=*/true);
   }
 
   void reset(Opened& into) {

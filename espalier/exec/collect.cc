@@ -185,7 +185,8 @@ void Collector::find_blocks(std::size_t signature, NodeId node, plan::Facts& fac
     columns[i].before = row_bytes;
     row_bytes += bytes.back();
   }
-  for (plan::BlockColumn& column : columns) column.row_bytes = columns[static_cast<std::size_t>(column.first)].row_bytes;
+  for (plan::BlockColumn& column : columns)
+    column.row_bytes = columns[static_cast<std::size_t>(column.first)].row_bytes;
 }
 
 /// All nodes of a signature have the same facts.

@@ -34,8 +34,8 @@ class ScheduleInput {
     }
   }
   batch::Graph graph() const {
-    return {any_results_ ? lists_.signature : problem_.signature, static_cast<std::int32_t>(problem_.facts.size()), lists_.begin,
-            lists_.inputs};
+    return {any_results_ ? lists_.signature : problem_.signature, static_cast<std::int32_t>(problem_.facts.size()),
+            lists_.begin, lists_.inputs};
   }
 
   /// The schedule of the problem's own nodes: behind each step those of further results.
@@ -347,7 +347,8 @@ void Engine::differentiate(NodeId loss, const BackwardOptions& options) {
 std::vector<Tensor> Engine::go_back(std::span<const Seed> seeds, Wishes wishes) {
   Stopwatch watch;
   wishes.follow_merged(table_);
-  std::vector<Tensor> gradients = run_backward(graph_, table_, runs_, seeds, wishes, memory_, view_, ledger_, statistics_);
+  std::vector<Tensor> gradients =
+      run_backward(graph_, table_, runs_, seeds, wishes, memory_, view_, ledger_, statistics_);
   watch.lap(statistics_.seconds.backward);
   return gradients;
 }

@@ -23,7 +23,8 @@ namespace espalier::exec {
 
 class Engine final : public Executor {
  public:
-  explicit Engine(Graph& graph) : graph_(graph), collector_(graph, table_), view_(graph, table_), ledger_(graph, table_) {}
+  explicit Engine(Graph& graph)
+      : graph_(graph), collector_(graph, table_), view_(graph, table_), ledger_(graph, table_) {}
 
   void clear() override;
   void compute(std::span<const NodeId> nodes) override;

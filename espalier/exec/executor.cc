@@ -10,8 +10,9 @@ namespace espalier::exec {
 
 Executor& Executor::of(Graph& graph) {
   if (graph.is_trace())
-    throw CellError(fmt::format("cell \"{}\": its function reads a value; a cell is traced, and computes nothing by then",
-                                graph.traced_cell()));
+    throw CellError(
+        fmt::format("cell \"{}\": its function reads a value; a cell is traced, and computes nothing by then",
+                    graph.traced_cell()));
   if (graph.runtime() == nullptr) {
     if (graph.options().execution == Execution::kPlain)
       graph.runtime() = std::make_unique<Reference>(graph);

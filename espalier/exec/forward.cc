@@ -1,11 +1,9 @@
 #include "espalier/exec/forward.h"
 
-#include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include "espalier/base/threads.h"
-#include "espalier/exec/fusion.h"
 #include "espalier/exec/node_call.h"
 #include "espalier/exec/stopwatch.h"
 #include "espalier/ops/product_rows.h"
@@ -13,34 +11,10 @@
 namespace espalier::exec {
 namespace {
 
-/// Of a tile of fused steps: their results stay in the first cache.
-constexpr std::int64_t kTileElements = 4096;
-
 class Forward {
  public:
   Forward(const Graph& graph, const NodeTable& table, const Run& run, StepView& view, Statistics& statistics)
       : graph_(graph), table_(table), run_(run), view_(view), statistics_(statistics) {}
-
-  /// Steps over the same rows, a tile of rows at a time.
-  void run_fused(std::int32_t first, std::int32_t steps) {
-    KernelWatch watch(graph_.options().profile);
-    std::vector<StepView> views(static_cast<std::size_t>(steps), StepView(graph_, table_));
-    std::int64_t elements = 1;
-    for (std::int32_t s = 0; s < steps; ++s) {
-      StepView& view = views[static_cast<std::size_t>(s)];
-      view.open(run_, first + s, run_.rows_of(first + s));
-      elements += view.y().width;
-    }
-    const std::int64_t tile = std::max<std::int64_t>(kTileElements / elements, 1);
-    parallel_for(views[0].in().rows, std::max(tile, row_grain(views[0].in(), elements)),
-                 [&](std::int64_t begin, std::int64_t end) {
-                   std::vector<ConstRows> rows;
-                   for (; begin < end; begin += tile)
-                     for (const StepView& view : views)
-                       run_part(view, begin, std::min(begin + tile, end), rows);
-                 });
-    watch.stop(/*is_product=*/false, statistics_.seconds);
-  }
 
   void run_step(std::int32_t step) {
     const std::span<const NodeId> nodes = run_.rows_of(step);
@@ -139,15 +113,7 @@ class Forward {
 
 void run_forward(const Graph& graph, const NodeTable& table, const Run& run, StepView& view, Statistics& statistics) {
   Forward forward(graph, table, run, view, statistics);
-  Fusion fusion(graph, table);
-  for (std::int32_t step = 0; step < run.plan->steps();) {
-    const std::int32_t steps = fusion.steps_from(run, step);
-    if (steps == 1)
-      forward.run_step(step);
-    else
-      forward.run_fused(step, steps);
-    step += steps;
-  }
+  for (std::int32_t step = 0; step < run.plan->steps(); ++step) forward.run_step(step);
 }
 
 }  // namespace espalier::exec

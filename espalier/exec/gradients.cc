@@ -37,8 +37,7 @@ void add_row_to(DType dtype, std::byte* y, const std::byte* x, std::size_t width
     kernels::add({reinterpret_cast<const float*>(x), width}, {reinterpret_cast<float*>(y), width});
     return;
   }
-  for (std::size_t i = 0; i < width; ++i)
-    reinterpret_cast<double*>(y)[i] += reinterpret_cast<const double*>(x)[i];
+  for (std::size_t i = 0; i < width; ++i) reinterpret_cast<double*>(y)[i] += reinterpret_cast<const double*>(x)[i];
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ class Ledger {
   std::vector<std::uint8_t> joined_;  // by base
   std::vector<NodeId> first_region_;  // by base, in the order of their offsets
   std::vector<NodeId> next_region_;
-  std::vector<NodeId> last_region_;   // by base, while they are found
+  std::vector<NodeId> last_region_;  // by base, while they are found
   std::int32_t step_ = kBefore;
   bool repeated_ = false;
 };

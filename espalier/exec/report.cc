@@ -174,8 +174,8 @@ std::string heading(const Graph& graph, std::string_view name, const plan::Plan&
   if (facts.instances > 0) text += fmt::format(" of {}", counted(facts.instances, "instance"));
   const std::string_view least = plan.bound_is_exact ? "" : "at least ";
   const std::string_view most = plan.bound_is_exact ? "" : "at most ";
-  text += fmt::format(" in {} (bound {}{}, forced {}{}), {}", counted(plan.computing_steps, "step"), least, plan.bound, most,
-                      plan.forced, name_of(graph.options().strategy));
+  text += fmt::format(" in {} (bound {}{}, forced {}{}), {}", counted(plan.computing_steps, "step"), least, plan.bound,
+                      most, plan.forced, name_of(graph.options().strategy));
   if (facts.copied > 0) text += fmt::format(", {} copied", bytes_text(facts.copied));
   return text + "\n";
 }

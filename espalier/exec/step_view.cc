@@ -35,14 +35,16 @@ void StepView::open(const Run& run, std::int32_t step, std::span<const NodeId> n
   in_.parameters = parameters_;
 
   y_ = rows_at<float>(
-      count, type.elements, memory_, [&](std::int64_t r) { return address(nodes_[static_cast<std::size_t>(r)]); }, y_offsets_);
+      count, type.elements, memory_, [&](std::int64_t r) { return address(nodes_[static_cast<std::size_t>(r)]); },
+      y_offsets_);
   results_.clear();
   if (signature.info->kind == Kind::kCell) open_results(*signature.info);
   saved_ = {};
   if (signature.saved > 0 && run.plan->saved_at[static_cast<std::size_t>(step)] >= 0) {
     auto* saved = reinterpret_cast<float*>(run.values + run.plan->saved_at[static_cast<std::size_t>(step)]);
     saved_ = rows_at<float>(
-        count, signature.saved, memory_, [&](std::int64_t r) { return saved + number(r) * signature.saved; }, saved_offsets_);
+        count, signature.saved, memory_, [&](std::int64_t r) { return saved + number(r) * signature.saved; },
+        saved_offsets_);
   }
 }
 
@@ -50,9 +52,7 @@ void StepView::open_results(const OpInfo& info) {
   results_.push_back(y_);
   for (std::int32_t k = 1; k < info.results; ++k) {
     while (result_offsets_.size() < static_cast<std::size_t>(k)) result_offsets_.emplace_back();
-    const auto result = [&](std::int64_t r) {
-      return NodeId{index_of(nodes_[static_cast<std::size_t>(r)]) + k};
-    };
+    const auto result = [&](std::int64_t r) { return NodeId{index_of(nodes_[static_cast<std::size_t>(r)]) + k}; };
     results_.push_back(rows_at<float>(
         in_.rows, graph_.type(result(0)).elements, memory_, [&](std::int64_t r) { return address(result(r)); },
         result_offsets_[static_cast<std::size_t>(k) - 1]));

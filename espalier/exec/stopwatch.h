@@ -28,7 +28,8 @@ class Stopwatch {
   Clock::time_point start_;
 };
 
-/// The time of a kernel's call, divided into products and all else.
+/// The time of a kernel's call, divided into products, with laying their weights out, gathering their rows, and all
+/// else.
 class KernelWatch {
  public:
   explicit KernelWatch(bool runs) : watch_(runs) {
@@ -38,9 +39,14 @@ class KernelWatch {
     if (!log_) return;
     double all = 0;
     watch_.lap(all);
-    const double products = is_product ? all : log_->seconds();
+    const double gathering = log_->seconds_beside(ops::BesideProducts::kGathering);
+    // Ops that multiply without shared weights keep no log: they are products as a whole.
+    const double products = is_product && log_->products().empty()
+                                ? all - gathering
+                                : log_->seconds() + log_->seconds_beside(ops::BesideProducts::kPreparing);
+    seconds.copying += gathering;
     seconds.products += products;
-    seconds.maps += all - products;
+    seconds.maps += all - products - gathering;
   }
 
  private:

@@ -126,9 +126,10 @@ void Graph::refuse_operand(const OpInfo& info, std::size_t position, const Expr&
   // Either graph may be that of the cell: an op takes the graph of its first operand.
   const Graph& other = *expr.slot()->graph.load(std::memory_order_acquire);
   if (is_trace() || other.is_trace())
-    throw CellError(fmt::format("cell \"{}\": its function uses an Expr that it was not given; make it an input\n"
-                                 "  in {}\n  at {}",
-                                 is_trace() ? trace_ : other.trace_, info.name, where.to_string()));
+    throw CellError(
+        fmt::format("cell \"{}\": its function uses an Expr that it was not given; make it an input\n"
+                    "  in {}\n  at {}",
+                    is_trace() ? trace_ : other.trace_, info.name, where.to_string()));
   throw UsageError(fmt::format("{}: {} belongs to another graph\n  {}: node {} of that graph\n  at {}", info.name, name,
                                name, index_of(expr.node()), where.to_string()));
 }

@@ -44,8 +44,7 @@ class Parameter::Layouts {
       if (use.training) return nullptr;
       if (layout.seen_for.exchange(version + 1, std::memory_order_relaxed) != version + 1)
         layout.rows_seen.store(0, std::memory_order_relaxed);
-      if (layout.rows_seen.fetch_add(use.rows_to_come, std::memory_order_relaxed) < least)
-        return nullptr;
+      if (layout.rows_seen.fetch_add(use.rows_to_come, std::memory_order_relaxed) < least) return nullptr;
     }
     if (is_ready) return &layout.matrix;
     const std::lock_guard lock(mutex_);

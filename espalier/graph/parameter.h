@@ -48,9 +48,9 @@ class ESPALIER_EXPORT Parameter {
   /// Different for every parameter of the process.
   std::uint64_t uid() const { return uid_; }
 
-  /// The numbers as a matrix of [k, n], or as the transpose of one, laid out for products; null where that does not pay.
-  /// Made when first asked for and kept until the value changes. In training only the run at hand decides, so that the
-  /// same step always gives the same bits; else it pays in the long run. May be called from any thread.
+  /// The numbers as a matrix of [k, n], or as the transpose of one, laid out for products; null where that does not
+  /// pay. Made when first asked for and kept until the value changes. In training only the run at hand decides, so that
+  /// the same step always gives the same bits; else it pays in the long run. May be called from any thread.
   const kernels::Prepared* prepared(std::int64_t k, std::int64_t n, bool transposed, const WeightUse& use) const;
 
   /// Where backward() adds this parameter's gradient unless it is told otherwise: its Model's. May be null.

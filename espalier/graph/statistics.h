@@ -28,10 +28,10 @@ struct Statistics {
     double forward = 0;
     double backward = 0;
     // Parts of forward and backward; measured only where GraphOptions::profile asks for it.
-    double copying = 0;
-    double products = 0;
-    double maps = 0;    // all steps that are no products
-    double update = 0;  // of the weights: for training loops, which know their optimizer
+    double copying = 0;   // bringing operands together
+    double products = 0;  // with laying out their weights
+    double maps = 0;      // all computation that is no product
+    double update = 0;    // of the weights: for training loops, which know their optimizer
   };
   Seconds seconds;
 

@@ -27,7 +27,7 @@ ESPALIER_EXPORT void lstm_memory_gradient(std::int64_t n, std::int64_t children,
 
 /// h = sigmoid(o) tanh(c). Leaves sigmoid(o) and tanh(c) in `saved`.
 ESPALIER_EXPORT void lstm_output(std::int64_t n, const float* o, const float* c, float* h, float* saved);
-ESPALIER_EXPORT void lstm_output_gradient(std::int64_t n, const float* saved, const float* dh, const GradientTarget& by_o,
-                                          const GradientTarget& by_c);
+ESPALIER_EXPORT void lstm_output_gradient(std::int64_t n, const float* saved, const float* dh,
+                                          const GradientTarget& by_o, const GradientTarget& by_c);
 
 }  // namespace espalier::kernels

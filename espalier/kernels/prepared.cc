@@ -116,8 +116,8 @@ Arguments& arguments_of(const Kernel& kernel) {
       require_success(dnnl_memory_create(mine->bias.out(), &kernel.bias, engine(), nullptr), kWhat);
     if (const std::size_t bytes = dnnl_memory_desc_get_size(&kernel.scratch); bytes > 0) {
       mine->scratch_data.resize(bytes / sizeof(float) + 1);
-      require_success(
-          dnnl_memory_create(mine->scratch.out(), &kernel.scratch, engine(), mine->scratch_data.data()), kWhat);
+      require_success(dnnl_memory_create(mine->scratch.out(), &kernel.scratch, engine(), mine->scratch_data.data()),
+                      kWhat);
     }
   }
   return *mine;

@@ -30,8 +30,8 @@ class ESPALIER_EXPORT Prepared {
   std::int64_t k() const;
   std::int64_t n() const;
 
-  /// C[m, n] = A[m, k] B, or += with `accumulate`; + bias[n] in every row, unless it is null. C overlaps nothing. Fastest
-  /// where the rows of A and of C lie without gaps (lda == k, ldc == n). Splits itself over the pool.
+  /// C[m, n] = A[m, k] B, or += with `accumulate`; + bias[n] in every row, unless it is null. C overlaps nothing.
+  /// Fastest where the rows of A and of C lie without gaps (lda == k, ldc == n). Splits itself over the pool.
   void product(std::int64_t m, const float* a, std::int64_t lda, const float* bias, float* c, std::int64_t ldc,
                bool accumulate) const;
 

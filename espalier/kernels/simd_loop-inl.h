@@ -40,14 +40,14 @@ HWY_INLINE void StorePart(FloatVector v, FloatTag d, float* p, std::size_t count
 #else
 
 HWY_INLINE FloatVector LoadPart(FloatTag d, const float* p, std::size_t count, float fill = 0.0F) {
-  HWY_ALIGN float buffer[HWY_MAX_BYTES / sizeof(float)];
+  HWY_ALIGN float buffer[hn::MaxLanes(FloatTag())];
   hn::Store(hn::Set(d, fill), d, buffer);
   for (std::size_t i = 0; i < count; ++i) buffer[i] = p[i];
   return hn::Load(d, buffer);
 }
 
 HWY_INLINE void StorePart(FloatVector v, FloatTag d, float* p, std::size_t count) {
-  HWY_ALIGN float buffer[HWY_MAX_BYTES / sizeof(float)];
+  HWY_ALIGN float buffer[hn::MaxLanes(FloatTag())];
   hn::Store(v, d, buffer);
   for (std::size_t i = 0; i < count; ++i) p[i] = buffer[i];
 }

@@ -73,8 +73,7 @@ TreeState ChildSumTreeLstm::node(const Operand* x, const Children& children) con
     std::vector<Expr> outputs;
     outputs.reserve(list.size());
     for (const TreeState& child : list) outputs.push_back(child.h);
-    OperandList inputs{at(outputs.size() == 1 ? outputs[0] : sum(at(outputs))),
-                                at(remembered(x, children))};
+    OperandList inputs{at(outputs.size() == 1 ? outputs[0] : sum(at(outputs))), at(remembered(x, children))};
     if (x != nullptr) inputs.push_back(*x);
     results = detail::record_cell(*cell_, inputs, [&](std::span<const Expr> in, ExprList& to) {
       Expr gates = affine(at(in[0]), at(u_), at(b_));

@@ -51,9 +51,7 @@ Expr TreeGru::apply(const Unit& unit, const Operand& h) {
 
 Expr TreeGru::leaf(Operand x) const {
   const detail::At at{x.where()};
-  const auto equations = [&](std::span<const Expr> in, ExprList& results) {
-    results = {apply(leaf_, at(in[0]))};
-  };
+  const auto equations = [&](std::span<const Expr> in, ExprList& results) { results = {apply(leaf_, at(in[0]))}; };
   return detail::record_cell(*leaf_cell_, {x}, equations)[0];
 }
 

@@ -29,8 +29,8 @@ struct LstmMemory {
   static bool keeps_operand(std::size_t position) { return position >= 3 && position % 2 == 1; }  // c_1, c_2, ...
 
   static Shape infer(const Attrs&, const InputShapes& in) {
-    in.require(in.size() >= 2 && in.size() % 2 == 0, "needs i and u, then f and c of every child, and " +
-                                                         std::to_string(in.size()) + " operands are given");
+    in.require(in.size() >= 2 && in.size() % 2 == 0,
+               "needs i and u, then f and c of every child, and " + std::to_string(in.size()) + " operands are given");
     for (std::size_t k = 1; k < in.size(); ++k)
       if (in[k] != in[0])
         in.refuse("x[0] is " + in[0].to_string() + " and x[" + std::to_string(k) + "] is " + in[k].to_string() +

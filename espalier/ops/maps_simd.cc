@@ -80,14 +80,12 @@ struct MapLoops {
       const float* const x0 = in[0][r];
       float* const to = y[r];
       if constexpr (Op::kArity == 1) {
-        ForEachVector(loop.width, [&](const auto& load, const auto& store) HWY_ATTR {
-          store(VectorMap<Op>::value(d, a, f, load(x0)), to);
-        });
+        ForEachVector(loop.width, [&](const auto& load, const auto& store)
+                                      HWY_ATTR { store(VectorMap<Op>::value(d, a, f, load(x0)), to); });
       } else if constexpr (Op::kArity == 2) {
         const float* const x1 = in[1][r];
-        ForEachVector(loop.width, [&](const auto& load, const auto& store) HWY_ATTR {
-          store(VectorMap<Op>::value(d, a, f, load(x0), load(x1)), to);
-        });
+        ForEachVector(loop.width, [&](const auto& load, const auto& store)
+                                      HWY_ATTR { store(VectorMap<Op>::value(d, a, f, load(x0), load(x1)), to); });
       } else {
         const float* const x1 = in[1][r];
         const float* const x2 = in[2][r];
@@ -118,11 +116,11 @@ struct MapLoops {
     const float* const x0 = saved.in[0][r];
     float* const dx0 = grads[0] ? grads[0].rows()[r] : nullptr;
     const bool store0 = grads[0].stores();
-    const auto add = [&](const auto& load, const auto& store, FloatVector g, FloatVector slope, float* dx,
-                         bool stores) HWY_ATTR {
-      if (dx == nullptr) return;
-      store(stores ? hn::Mul(g, slope) : hn::MulAdd(g, slope, load(dx)), dx);
-    };
+    const auto add = [&](const auto& load, const auto& store, FloatVector g, FloatVector slope, float* dx, bool stores)
+                         HWY_ATTR {
+                           if (dx == nullptr) return;
+                           store(stores ? hn::Mul(g, slope) : hn::MulAdd(g, slope, load(dx)), dx);
+                         };
     if constexpr (Op::kArity == 1) {
       ForEachVector(width, [&](const auto& load, const auto& store) HWY_ATTR {
         add(load, store, load(dy), VectorMap<Op>::slope(d, a, f, load(x0), load(y)), dx0, store0);

@@ -1,5 +1,6 @@
 #include "espalier/ops/product_log.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace espalier::ops {
@@ -12,17 +13,13 @@ ProductLog*& ProductLog::current() {
 ProductLog::ProductLog() : before_(current()) { current() = this; }
 ProductLog::~ProductLog() { current() = before_; }
 
-void ProductLog::add(const ProductCalls& call) {
-  seconds_ += call.seconds;
-  for (ProductCalls& known : products_) {
-    if (known.kind != call.kind || known.rows != call.rows || known.k != call.k || known.m != call.m ||
-        known.prepared != call.prepared)
-      continue;
-    known.calls += call.calls;
-    known.seconds += call.seconds;
-    return;
-  }
-  products_.push_back(call);
+void ProductLog::add(const Product& product, double seconds) {
+  seconds_ += seconds;
+  auto known = std::find_if(products_.begin(), products_.end(),
+                            [&](const ProductCalls& calls) { return calls.product == product; });
+  if (known == products_.end()) known = products_.insert(known, {.product = product});
+  ++known->calls;
+  known->seconds += seconds;
 }
 
 double ProductLog::Watch::now() {
@@ -30,8 +27,13 @@ double ProductLog::Watch::now() {
 }
 
 void ProductLog::Watch::finish() {
-  call_.seconds = now() - started_;
-  for (ProductLog* log = current(); log != nullptr; log = log->before_) log->add(call_);
+  const double seconds = now() - started_;
+  for (ProductLog* log = current(); log != nullptr; log = log->before_) {
+    if (const Product* product = std::get_if<Product>(&what_))
+      log->add(*product, seconds);
+    else
+      log->beside_[static_cast<std::size_t>(std::get<BesideProducts>(what_))] += seconds;
+  }
 }
 
 }  // namespace espalier::ops

@@ -5,7 +5,10 @@
 /// that it tells the whole with one thread only.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <variant>
 #include <vector>
 
 #include "espalier/base/export.h"
@@ -18,12 +21,27 @@ enum class ProductKind : std::int32_t {
   kWeightGradient,  // the transpose of [rows, k] by [rows, m]
 };
 
-struct ProductCalls {
+/// What a product is, but for its numbers.
+struct Product {
   ProductKind kind{};
   std::int64_t rows = 0;
   std::int64_t k = 0;
   std::int64_t m = 0;
-  bool prepared = false;  // with weights laid out before
+  bool prepared = false;    // with weights laid out before
+  bool bias = false;        // added to every row
+  bool accumulate = false;  // added to what is there
+
+  bool operator==(const Product&) const = default;
+};
+
+/// What is done for products and is none.
+enum class BesideProducts : std::int32_t {
+  kPreparing,  // laying weights out
+  kGathering,  // bringing rows side by side, and putting results where they belong
+};
+
+struct ProductCalls {
+  Product product;
   std::int64_t calls = 0;
   double seconds = 0;
 };
@@ -39,12 +57,14 @@ class ESPALIER_EXPORT ProductLog {
   double seconds() const { return seconds_; }
   /// One entry for each kind and size.
   const std::vector<ProductCalls>& products() const { return products_; }
+  /// No part of seconds().
+  double seconds_beside(BesideProducts what) const { return beside_[static_cast<std::size_t>(what)]; }
 
-  /// Times one product; does nothing where no log lives.
+  /// Times one product, or something beside products; does nothing where no log lives.
   class Watch {
    public:
-    Watch(ProductKind kind, std::int64_t rows, std::int64_t k, std::int64_t m, bool prepared)
-        : call_{kind, rows, k, m, prepared, 1, 0}, started_(current() != nullptr ? now() : 0) {}
+    explicit Watch(const Product& product) : what_(product), started_(current() != nullptr ? now() : 0) {}
+    explicit Watch(BesideProducts what) : what_(what), started_(current() != nullptr ? now() : 0) {}
     ~Watch() {
       if (current() != nullptr) finish();
     }
@@ -54,16 +74,17 @@ class ESPALIER_EXPORT ProductLog {
    private:
     static double now();
     void finish();
-    ProductCalls call_;
+    std::variant<Product, BesideProducts> what_;
     double started_;
   };
 
  private:
   static ProductLog*& current();
-  void add(const ProductCalls& call);
+  void add(const Product& product, double seconds);
 
   ProductLog* before_;  // logs may lie within each other
   double seconds_ = 0;
+  std::array<double, 2> beside_{};
   std::vector<ProductCalls> products_;
 };
 

@@ -30,6 +30,7 @@ BasicRows<T> as_matrix(const BasicRows<T>& rows) {
 /// The rows as a matrix: as they are if evenly spaced, else copied to `memory`.
 ConstRows side_by_side(const ConstRows& rows, std::vector<float>& memory) {
   if (rows.even()) return as_matrix(rows);
+  const ProductLog::Watch watch(BesideProducts::kGathering);
   const auto width = static_cast<std::size_t>(rows.width);
   memory.resize(static_cast<std::size_t>(rows.count) * width);
   for (std::int64_t r = 0; r < rows.count; ++r)
@@ -68,18 +69,26 @@ void by_even_rows(const ConstRows& x, const Rows& y, bool accumulate, const Prod
       results.resize(static_cast<std::size_t>(count * y.width));
       const Rows dense{results.data(), count, y.width, y.width, nullptr};
       product(from, dense, false);
+      const ProductLog::Watch watch(BesideProducts::kGathering);
       put(dense, to, accumulate);
     }
   });
 }
 
+/// The weights laid out for products, or null where they are multiplied as they are.
+const kernels::Prepared* find_prepared(const Weights& W, bool transposed) {
+  if (W.parameter == nullptr) return nullptr;
+  const ProductLog::Watch watch(BesideProducts::kPreparing);
+  return W.parameter->prepared(W.k, W.m, transposed, W.use);
+}
+
 }  // namespace
 
 void multiply_by_weights(const ConstRows& x, const Weights& W, const float* bias, const Rows& y, bool accumulate) {
-  const kernels::Prepared* prepared =
-      W.parameter != nullptr ? W.parameter->prepared(W.k, W.m, /*transposed=*/false, W.use) : nullptr;
+  const kernels::Prepared* prepared = find_prepared(W, /*transposed=*/false);
   by_even_rows(x, y, accumulate, [&](const ConstRows& from, const Rows& to, bool add) {
-    const ProductLog::Watch watch(ProductKind::kForward, from.count, W.k, W.m, prepared != nullptr);
+    const ProductLog::Watch watch(
+        {ProductKind::kForward, from.count, W.k, W.m, prepared != nullptr, bias != nullptr, add});
     if (prepared != nullptr) {
       prepared->product(from.count, from.data, distance(from), bias, to.data, distance(to), add);
       return;
@@ -94,10 +103,9 @@ void multiply_by_weights(const ConstRows& x, const Weights& W, const float* bias
 }
 
 void multiply_by_transposed(const ConstRows& y, const Weights& W, const Rows& x, bool accumulate) {
-  const kernels::Prepared* prepared =
-      W.parameter != nullptr ? W.parameter->prepared(W.k, W.m, /*transposed=*/true, W.use) : nullptr;
+  const kernels::Prepared* prepared = find_prepared(W, /*transposed=*/true);
   by_even_rows(y, x, accumulate, [&](const ConstRows& from, const Rows& to, bool add) {
-    const ProductLog::Watch watch(ProductKind::kInputGradient, from.count, W.k, W.m, prepared != nullptr);
+    const ProductLog::Watch watch({ProductKind::kInputGradient, from.count, W.k, W.m, prepared != nullptr, false, add});
     if (prepared != nullptr)
       prepared->product(from.count, from.data, distance(from), nullptr, to.data, distance(to), add);
     else
@@ -108,7 +116,7 @@ void multiply_by_transposed(const ConstRows& y, const Weights& W, const Rows& x,
 
 void weight_gradient(const ConstRows& x, const ConstRows& dy, float* dW, std::int64_t next, bool accumulate) {
   const auto add = [&](const ConstRows& a, const ConstRows& b) {
-    const ProductLog::Watch watch(ProductKind::kWeightGradient, a.count, a.width, b.width, false);
+    const ProductLog::Watch watch({ProductKind::kWeightGradient, a.count, a.width, b.width, false, false, accumulate});
     kernels::product_transposed_a(a.width, b.width, a.count, a.data, distance(a), b.data, distance(b), dW, next,
                                   accumulate);
     accumulate = true;

@@ -52,7 +52,7 @@ struct Plan {
   std::vector<std::uint8_t> lasts;   // its value is still there when the run is over
 
   // By step.
-  std::vector<std::int64_t> saved_at;  // what forward leaves for backward, in bytes; -1 where nothing is left
+  std::vector<std::int64_t> saved_at;        // what forward leaves for backward, in bytes; -1 where nothing is left
   std::vector<std::int32_t> signature_rows;  // of all steps of its signature
   std::vector<std::int32_t> block_begin;
   std::vector<Block> blocks;

@@ -118,6 +118,26 @@ TEST(Summary, HasTheLatencyOfPlans) {
   EXPECT_EQ(latency_text({cells}), "");
 }
 
+TEST(Summary, ComparesProductsWithTheSameAlone) {
+  Record cells = record("B1", "300/150", 64, Variant::kCells, 0.9);
+  EXPECT_EQ(products_text({cells}), "");
+  EXPECT_EQ(verdict_on("B1 300/150, 64 instances", {cells}).kind, Verdict::Kind::kNotMeasured);
+  cells.products.emplace();
+  cells.products->kinds.push_back({"forward, prepared", 25, 90, 100, 0.6});
+  cells.products->ratio = 0.9;
+  cells.products->shares.products = 0.6;
+  cells.products->shares.maps = 0.25;
+  const std::string text = products_text({cells});
+  EXPECT_THAT(text, HasSubstr("  B1 300/150 train, 64 instances, 1 thread, leaves each\n"));
+  EXPECT_THAT(text, HasSubstr("    forward, prepared                25     90.0    100.0    0.90     60.0 %\n"));
+  EXPECT_THAT(text, HasSubstr("the rest: maps 25.0 %"));
+  EXPECT_EQ(verdict_on("B1 300/150, 64 instances", {cells}).kind, Verdict::Kind::kMet);
+  cells.products->ratio = 0.8;
+  EXPECT_EQ(verdict_on("B1 300/150, 64 instances", {cells}).kind, Verdict::Kind::kMissed);
+  cells.batch = 16;
+  EXPECT_EQ(verdict_on("B1 300/150, 64 instances", {cells}).kind, Verdict::Kind::kNotMeasured);
+}
+
 TEST(Table, HasAlignedColumns) {
   Record cells = record("B1", "300/150", 64, Variant::kCells, 0.95);
   cells.instances_per_second = 12'345.6;

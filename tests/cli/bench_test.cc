@@ -40,17 +40,10 @@ class BenchCommand : public ::testing::Test {
 };
 
 TEST_F(BenchCommand, MeasuresAndWritesWhatItMeasured) {
-  const CommandResult result = run({"--workloads", "B1",
-                                    "--sizes",     "B1=8/6",
-                                    "--batches",   "1,4",
-                                    "--modes",     "train,infer",
-                                    "--threads",   "1,2",
-                                    "--rounds",    "2",
-                                    "--seconds",   "0.05",
-                                    "--instances", "12",
-                                    "--data",      "",
-                                    "--json",      path("records.json"),
-                                    "--plot",      path("plot.svg")});
+  const CommandResult result =
+      run({"--workloads", "B1",  "--sizes",    "B1=8/6", "--batches",          "1,4",    "--modes",       "train,infer",
+           "--threads",   "1,2", "--rounds",   "2",      "--seconds",          "0.05",   "--instances",   "12",
+           "--data",      "",    "--products", "--json", path("records.json"), "--plot", path("plot.svg")});
   ASSERT_EQ(result.code, 0) << result.error;
   EXPECT_THAT(result.error, IsEmpty());  // progress is for terminals
   EXPECT_THAT(
@@ -58,6 +51,7 @@ TEST_F(BenchCommand, MeasuresAndWritesWhatItMeasured) {
       HasSubstr("B1 8/6: binary Tree-LSTM on sentiment trees, train, 1 thread, generated data\n batch variant"));
   EXPECT_THAT(result.out, HasSubstr("B1 8/6: binary Tree-LSTM on sentiment trees, infer, 2 threads"));
   EXPECT_THAT(result.out, HasSubstr("What it is to show"));
+  EXPECT_THAT(result.out, HasSubstr("Products in a minibatch (cells), against the same calls timed alone"));
   EXPECT_THAT(result.out, HasSubstr("8 settings in "));
 
   const nlohmann::json records = nlohmann::json::parse(content_of(path("records.json")));
@@ -78,6 +72,13 @@ TEST_F(BenchCommand, MeasuresAndWritesWhatItMeasured) {
     if (record.at("variant") == "cells") {
       EXPECT_GE(record.at("steps").get<double>(), record.at("bound").get<double>());
       EXPECT_GT(record.at("peak_bytes").get<double>(), 0);
+    }
+    if (record.at("variant") == "cells" && record.at("threads") == 1) {
+      EXPECT_GT(record.at("products").at("ratio").get<double>(), 0);
+      EXPECT_GT(record.at("products").at("kinds").size(), 0U);
+      EXPECT_GT(record.at("products").at("shares").at("products").get<double>(), 0);
+    } else {
+      EXPECT_TRUE(record.at("products").is_null());
     }
     variants.insert(record.at("variant").get<std::string>() + " " + record.at("leaves").get<std::string>());
   }

@@ -106,39 +106,28 @@ TEST_F(ExplainRuns, TwoTreesOpByOp) {
   }
   mean(losses).backward({});
   EXPECT_EQ(graph.explain(),
-            with_lines(R"(run 1: 54 nodes of 2 instances in 25 steps (bound 25, forced 0), frontier, 24 B copied
-  step  op       nodes  instances  shared                       copied  where
-     1  lookup       3          2  "words"                           -  @0
-     2  affine       3          2  "cell.leaf.W" "cell.leaf.b"       -  @0
-     3  sigmoid      3          2  -                                 -  @0
-     4  tanh         3          2  -                                 -  @0
-     5  mul          3          2  -                                 -  @0
-     6  tanh         3          2  -                                 -  @0
-     7  mul          3          2  -                                 -  @0
-     8  concat       2          2  -                              24 B  @1
-     9  affine       2          2  "cell.U" "cell.b"                 -  @1
-    10  sigmoid      2          2  -                                 -  @1
-    11  tanh         2          2  -                                 -  @1
-    12  mul          6          2  -                                 -  @1
-    13  sum          2          2  -                                 -  @1
-    14  tanh         2          2  -                                 -  @1
-    15  mul          2          2  -                                 -  @1
-    16  concat       1          1  -                                 -  @1
-    17  affine       1          1  "cell.U" "cell.b"                 -  @1
-    18  sigmoid      1          1  -                                 -  @1
-    19  tanh         1          1  -                                 -  @1
-    20  mul          3          1  -                                 -  @1
-    21  sum          1          1  -                                 -  @1
-    22  tanh         1          1  -                                 -  @1
-    23  mul          1          1  -                                 -  @1
-    24  dot          2          2  -                                 -  @2
-    25  mean         1      joint  -                                 -  @4
-took no step: 30 views (parts of other nodes), 22 merged nodes (equal to others)
+            with_lines(R"(run 1: 27 nodes of 2 instances in 14 steps (bound 14, forced 0), frontier, 24 B copied
+  step  op           nodes  instances  shared                       copied  where
+     1  lookup           3          2  "words"                           -  @0
+     2  affine           3          2  "cell.leaf.W" "cell.leaf.b"       -  @0
+     3  lstm_memory      3          2  -                                 -  @0
+     4  lstm_output      3          2  -                                 -  @0
+     5  concat           2          2  -                              24 B  @1
+     6  affine           2          2  "cell.U" "cell.b"                 -  @1
+     7  lstm_memory      2          2  -                                 -  @1
+     8  lstm_output      2          2  -                                 -  @1
+     9  concat           1          1  -                                 -  @1
+    10  affine           1          1  "cell.U" "cell.b"                 -  @1
+    11  lstm_memory      1          1  -                                 -  @1
+    12  lstm_output      1          1  -                                 -  @1
+    13  dot              2          2  -                                 -  @2
+    14  mean             1      joint  -                                 -  @4
+took no step: 24 views (parts of other nodes), 14 merged nodes (equal to others)
 what did not run together, and why:
-  tanh @0 and mul @0: 6 steps each, as 6 nodes wait for each other in a chain
-  concat @1, affine @1, sigmoid @1 and sum @1: 2 steps each, as 2 nodes wait for each other in a chain
-  sigmoid @0 and sigmoid @1: 2 kinds that cannot run together, as the shape of x differs ([6] and [12])
+  concat @1, affine @1 and lstm_memory @1: 2 steps each, as 2 nodes wait for each other in a chain
   affine @0 and affine @1: 2 kinds that cannot run together, as W differs ("cell.leaf.W" and "cell.U")
+  lstm_memory @0 and lstm_memory @1: 2 kinds that cannot run together, as the number of operands differs (2 and 6)
+  lstm_output @0: 3 steps, as 3 nodes wait for each other in a chain
 )",
                        line));
 }
