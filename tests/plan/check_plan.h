@@ -25,6 +25,7 @@ class PlanCheck {
     check_columns();
     check_blocks();
     check_products();
+    check_saved();
     run_forward();
     if (problem_.lifetime == Lifetime::kFinish) return;
     run_backward(plan_.gradients, false);
@@ -114,12 +115,16 @@ class PlanCheck {
       for (const Block& block : plan_.blocks_of(t)) {
         met |= 1U << block.operand;
         const std::int64_t bytes = operand_bytes(t, block.operand);
+        const BlockColumn column = problem_.column(problem_.signature[index(rows[0])], block.operand);
+        EXPECT_EQ(block.before, column.before);
+        EXPECT_EQ(block.row_bytes, column.row_bytes);
+        EXPECT_LE(block.before + bytes, block.row_bytes);
         std::vector<std::int32_t> expected;
         for (std::size_t r = 0; r < rows.size(); ++r) {
           const std::int32_t u = operands_of(rows[r])[index(block.operand)];
           const bool is_there = u >= 0 && !is_part(rows[r], index(block.operand)) &&
                                 plan_.piece[index(u)] == block.piece && plan_.inside[index(u)] < 0 &&
-                                plan_.within[index(u)] == bytes * static_cast<std::int64_t>(r);
+                                plan_.within[index(u)] == place_in(block, static_cast<std::int64_t>(r));
           if (!is_there) expected.push_back(static_cast<std::int32_t>(r));
         }
         const auto copies = plan_.copies_of(block);
@@ -128,10 +133,69 @@ class PlanCheck {
       }
       const std::uint32_t wanted = facts(rows[0]).blocks;
       EXPECT_EQ(met & ~wanted, 0U);
+      check_shared_blocks(t);
+      if (facts(rows[0]).gathers) continue;
       for (std::size_t operand = 0; operand < operands_of(rows[0]).size(); ++operand)
         EXPECT_TRUE(!has(wanted & ~met, operand) || lie_evenly(t, operand)) << "step " << t;
     }
     EXPECT_EQ(plan_.copied_bytes, copied);
+  }
+
+  static std::int64_t place_in(const Block& block, std::int64_t row) { return block.row_bytes * row + block.before; }
+
+  /// Operands of one block are in one piece, all of them or none.
+  void check_shared_blocks(std::int32_t step) {
+    const std::int32_t signature = problem_.signature[index(rows_of(step)[0])];
+    const std::uint32_t wanted = problem_.facts[index(signature)].blocks;
+    const auto blocks = plan_.blocks_of(step);
+    for (const Block& block : blocks) {
+      const std::int32_t first = problem_.column(signature, block.operand).first;
+      for (std::int32_t operand = 0; operand < 31; ++operand) {
+        if (!has(wanted, index(operand)) || problem_.column(signature, operand).first != first) continue;
+        const auto other =
+            std::find_if(blocks.begin(), blocks.end(), [&](const Block& each) { return each.operand == operand; });
+        ASSERT_NE(other, blocks.end()) << "step " << step << " has half a block";
+        EXPECT_EQ(other->piece, block.piece);
+      }
+    }
+  }
+
+  bool saves(std::int32_t step) const {
+    const Facts& f = facts(rows_of(step)[0]);
+    return f.saved_bytes > 0 && !(problem_.lifetime == Lifetime::kFinish && f.saves_for_backward_only);
+  }
+
+  /// What is left for backward, and by it, lies one after the other over all steps of a signature.
+  void check_saved() {
+    ASSERT_EQ(plan_.saved_at.size(), index(plan_.steps()));
+    std::vector<std::int64_t> rows(problem_.facts.size(), 0);
+    for (std::int32_t t = 0; t < plan_.steps(); ++t) rows[index(signature_of(t))] += std::ssize(rows_of(t));
+    std::int32_t computing = 0;
+    for (std::int32_t t = 0; t < plan_.steps(); ++t) {
+      computing += facts(rows_of(t)[0]).result == 0 ? 1 : 0;
+      EXPECT_EQ(plan_.saved_at[index(t)] >= 0, saves(t)) << "step " << t;
+      EXPECT_EQ(plan_.signature_rows[index(t)], rows[index(signature_of(t))]);
+    }
+    EXPECT_EQ(plan_.computing_steps, computing);
+    if (problem_.lifetime == Lifetime::kFinish) return;
+    check_follow(plan_.saved_at, &Facts::saved_bytes);
+    check_follow(plan_.gradients.deferred_at, &Facts::deferred_bytes);
+    check_follow(plan_.all_gradients.deferred_at, &Facts::deferred_bytes);
+  }
+  std::int32_t signature_of(std::int32_t step) const { return problem_.signature[index(rows_of(step)[0])]; }
+  void check_follow(const std::vector<std::int64_t>& at, std::int64_t Facts::*bytes) {
+    ASSERT_EQ(at.size(), index(plan_.steps()));
+    std::vector<std::int64_t> next(problem_.facts.size(), -1);
+    for (std::int32_t t = 0; t < plan_.steps(); ++t) {
+      const std::int64_t row = facts(rows_of(t)[0]).*bytes;
+      if (row == 0) {
+        EXPECT_EQ(at[index(t)], -1);
+        continue;
+      }
+      std::int64_t& expected = next[index(signature_of(t))];
+      EXPECT_TRUE(expected < 0 || at[index(t)] == expected) << "step " << t;
+      expected = at[index(t)] + row * std::ssize(rows_of(t));
+    }
   }
 
   void check_products() {
@@ -140,8 +204,9 @@ class PlanCheck {
       if (!facts(rows[0]).is_product) continue;
       for (std::size_t r = 1; r < rows.size(); ++r) {
         EXPECT_EQ(plan_.piece[index(rows[r])], plan_.piece[index(rows[0])]);
-        EXPECT_EQ(plan_.within[index(rows[r])] - plan_.within[index(rows[0])],
-                  facts(rows[0]).row_bytes * static_cast<std::int64_t>(r));
+        const std::int64_t next = plan_.within[index(rows[1])] - plan_.within[index(rows[0])];
+        EXPECT_GE(next, facts(rows[0]).row_bytes);
+        EXPECT_EQ(plan_.within[index(rows[r])] - plan_.within[index(rows[0])], next * static_cast<std::int64_t>(r));
       }
     }
   }
@@ -168,26 +233,32 @@ class PlanCheck {
     open(plan_.values);
     for (std::int32_t t = 0; t < plan_.steps(); ++t) {
       const auto rows = rows_of(t);
+      if (facts(rows[0]).result > 0) continue;  // computed with its cell
       for (const Block& block : plan_.blocks_of(t))
         for (std::int32_t r : plan_.copies_of(block)) write_copy(t, block, r);
-      for (std::int32_t v : rows) write(v);
+      for_each_result(t, [&](std::int32_t v) { write(v); });
       const std::int64_t saved = facts(rows[0]).saved_bytes * std::ssize(rows);
-      if (saved > 0) write(plan_.saved_at[index(t)], saved, mark_of_saved(t));
+      if (saves(t)) write(plan_.saved_at[index(t)], saved, mark_of_saved(t));
       for (std::int32_t v : rows)  // its operands after its row is written: they may not share memory
         for (std::int32_t u : operands_of(v))
           ASSERT_TRUE(u < 0 || holds(u)) << "node " << u << " is read in step " << t << " by " << v;
       for (const Block& block : plan_.blocks_of(t)) ASSERT_NO_FATAL_FAILURE(check_rows_of(t, block));
-      for (std::int32_t v : rows) ASSERT_TRUE(holds(v));
+      for_each_result(t, [&](std::int32_t v) { ASSERT_TRUE(holds(v)) << "node " << v << " in step " << t; });
     }
     check_end();
+  }
+  /// Of the nodes of a step; but for cells, these are the nodes.
+  template <class F>
+  void for_each_result(std::int32_t step, const F& f) const {
+    for (std::int32_t v : rows_of(step))
+      for (std::int32_t k = 0; k < results_of(problem_, v); ++k) f(v + k);
   }
   std::int32_t mark_of_saved(std::int32_t step) const { return problem_.size() + step; }
   std::int32_t mark_of_copy(const Block& block) const {
     return problem_.size() + plan_.steps() + static_cast<std::int32_t>(&block - plan_.blocks.data());
   }
   void write_copy(std::int32_t step, const Block& block, std::int32_t row) {
-    const std::int64_t bytes = operand_bytes(step, block.operand);
-    write((*at_)[index(block.piece)] + bytes * row, bytes, mark_of_copy(block));
+    write((*at_)[index(block.piece)] + place_in(block, row), operand_bytes(step, block.operand), mark_of_copy(block));
   }
   void check_rows_of(std::int32_t step, const Block& block) {
     const auto rows = rows_of(step);
@@ -196,7 +267,7 @@ class PlanCheck {
     for (std::int32_t r = 0; r < std::ssize(rows); ++r) {
       const bool is_copy = std::binary_search(copies.begin(), copies.end(), r);
       const std::int32_t mark = is_copy ? mark_of_copy(block) : operands_of(rows[index(r)])[index(block.operand)];
-      ASSERT_TRUE(holds((*at_)[index(block.piece)] + bytes * r, bytes, mark)) << "row " << r << " of a block";
+      ASSERT_TRUE(holds((*at_)[index(block.piece)] + place_in(block, r), bytes, mark)) << "row " << r << " of a block";
     }
   }
 
@@ -221,13 +292,21 @@ class PlanCheck {
     for (std::int32_t t = 0; t < plan_.steps(); ++t) {
       const auto rows = rows_of(t);
       const std::int64_t saved = facts(rows[0]).saved_bytes * std::ssize(rows);
-      EXPECT_TRUE(holds(plan_.saved_at[index(t)], saved, mark_of_saved(t)));
+      EXPECT_TRUE(saved == 0 || holds(plan_.saved_at[index(t)], saved, mark_of_saved(t)));
       for (const Block& block : plan_.blocks_of(t))
         if (!training || has(facts(rows[0]).keeps_inputs, index(block.operand))) check_rows_of(t, block);
     }
   }
 
-  /// Each consumer adds to its operands' gradients; those of the rows of steps that defer are read again at the end.
+  std::int32_t mark_of_deferred(std::int32_t step) const {
+    return problem_.size() + plan_.steps() + static_cast<std::int32_t>(plan_.blocks.size()) + step;
+  }
+  std::int64_t deferred_bytes(std::int32_t step) const {
+    return facts(rows_of(step)[0]).deferred_bytes * std::ssize(rows_of(step));
+  }
+
+  /// Each consumer adds to its operands' gradients; those of the rows of steps that defer are read again at the end, as
+  /// is what cells leave. A cell reads the gradients of all its results, zeros where nobody gave one.
   void run_backward(const Layout& layout, bool all_stay) {
     open(layout);
     std::vector<std::uint8_t> written = problem_.is_output;  // those have one from the beginning
@@ -237,8 +316,15 @@ class PlanCheck {
     for (std::int32_t v = 0; v < problem_.size(); ++v)
       if (written[index(v)] != 0) write(v);
     for (std::int32_t t = plan_.steps() - 1; t >= 0; --t) {
+      if (facts(rows_of(t)[0]).result > 0) continue;
+      if (results_of(problem_, rows_of(t)[0]) > 1)
+        for_each_result(t, [&](std::int32_t v) {
+          if (written[index(v)] == 0) write(v);
+          written[index(v)] = 1;
+        });
       for (const Block& block : plan_.blocks_of(t))
         for (std::int32_t r : plan_.copies_of(block)) write_copy(t, block, r);
+      if (deferred_bytes(t) > 0) write(layout.deferred_at[index(t)], deferred_bytes(t), mark_of_deferred(t));
       for (std::int32_t v : rows_of(t))
         for (std::int32_t u : operands_of(v)) {
           if (u < 0) continue;
@@ -246,8 +332,11 @@ class PlanCheck {
           write(u);
           written[index(u)] = 1;
         }
-      for (std::int32_t v : rows_of(t)) ASSERT_NO_FATAL_FAILURE(require(v, t));
+      for_each_result(t, [&](std::int32_t v) { ASSERT_NO_FATAL_FAILURE(require(v, t)); });
     }
+    for (std::int32_t t = 0; t < plan_.steps(); ++t)
+      ASSERT_TRUE(deferred_bytes(t) == 0 || holds(layout.deferred_at[index(t)], deferred_bytes(t), mark_of_deferred(t)))
+          << "what step " << t << " leaves";
     for (std::int32_t v = 0; v < problem_.size(); ++v) {
       if (!all_stay && !facts(v).defers) continue;
       ASSERT_NO_FATAL_FAILURE(require(v, -1));

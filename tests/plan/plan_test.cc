@@ -262,6 +262,78 @@ TEST(Plan, CopiesOperandsFromOutsideAndParts) {
   EXPECT_EQ(checked_plan_of(varied(builder.problem, Strategy::kDepth, Lifetime::kAll)).copied_bytes, 6 * kRow);
 }
 
+/// Leaves, and cells that merge two states h and c: both h are multiplied, side by side; c is read as it is.
+Problem trees_of_cells(Random& random, int count) {
+  ProblemBuilder builder;
+  const Facts facts{.saved_bytes = 8, .keeps_inputs = 15, .keeps_output = true, .defers = true, .deferred_bytes = 12};
+  const std::int32_t leaf = builder.cell(facts, {kRow, kRow}, {}, {});
+  const std::int32_t merge = builder.cell(facts, {kRow, kRow}, {kRow, kRow, kRow, kRow}, {0, 0, -1, -1});
+  for (int t = 0; t < count; ++t) {
+    std::vector<std::int32_t> states;
+    for (const auto& children : batch::random_tree(random)) {
+      if (batch::is_leaf(children)) {
+        states.push_back(builder.add_cell(leaf));
+        continue;
+      }
+      const std::int32_t left = states[index(children[0])];
+      const std::int32_t right = states[index(children[1])];
+      states.push_back(builder.add_cell(merge, {left, right, left + 1, right + 1}));
+    }
+    builder.problem.is_output[index(states.back())] = 1;
+  }
+  return builder.problem;
+}
+
+TEST(Plan, OfTreesOfCellsCopiesNoChildrenAndLaysThemSideBySide) {
+  Random random(8);
+  const Problem problem = trees_of_cells(random, 20);
+  for (Strategy strategy : kStrategies)
+    for (Lifetime lifetime : kLifetimes) {
+      SCOPED_TRACE(testing::Message() << name_of(strategy) << ", lifetime " << static_cast<int>(lifetime));
+      const Plan plan = checked_plan_of(varied(problem, strategy, lifetime));
+      EXPECT_EQ(plan.copied_bytes, 0);
+      for (std::int32_t v = 0; v < problem.size(); ++v) {
+        if (facts_of(problem, v).blocks == 0) continue;
+        const std::int32_t left = problem.inputs[index(problem.input_begin[index(v)])];
+        const std::int32_t right = problem.inputs[index(problem.input_begin[index(v)]) + 1];
+        EXPECT_EQ(plan.piece[index(left)], plan.piece[index(right)]);
+        EXPECT_EQ(plan.within[index(right)], plan.within[index(left)] + kRow);
+      }
+    }
+}
+
+TEST(Plan, OfCellsCountsTheStepsThatCompute) {
+  ProblemBuilder builder;
+  const std::int32_t cell = builder.cell({}, {kRow, kRow, kRow}, {kRow}, {0});
+  std::int32_t last = builder.add_cell(cell, {Problem::kOutside});
+  for (int i = 0; i < 9; ++i) last = builder.add_cell(cell, {last + 2});
+  const Plan plan = checked_plan_of(builder.problem);
+  EXPECT_EQ(plan.steps(), 30);
+  EXPECT_EQ(plan.computing_steps, 10);
+  EXPECT_EQ(plan.bound, 10);
+}
+
+TEST(Plan, OfCellsLeavesNothingForBackwardWhereThereIsNone) {
+  Random random(9);
+  const Problem problem = trees_of_cells(random, 3);
+  const Plan training = plan_of(varied(problem, Strategy::kFrontier, Lifetime::kTraining));
+  const Plan finish = plan_of(varied(problem, Strategy::kFrontier, Lifetime::kFinish));
+  for (std::int64_t at : finish.saved_at) EXPECT_EQ(at, -1);
+  EXPECT_LT(finish.values.bytes, training.values.bytes);
+}
+
+TEST(Plan, OfCellsGathersRowsInsteadOfCopyingThem) {
+  ProblemBuilder builder;
+  const std::int32_t cell = builder.cell({}, {kRow}, {kRow}, {0});
+  const std::int32_t product = builder.product(kRow, {kRow});
+  for (int i = 0; i < 3; ++i) {
+    builder.add_cell(cell, {Problem::kOutside});
+    builder.add(product, {Problem::kOutside});
+  }
+  const Plan plan = checked_plan_of(builder.problem);
+  EXPECT_EQ(plan.copied_bytes, 3 * kRow) << "for the products";
+}
+
 TEST(Problem, HashesTellProblemsApart) {
   Random random(7);
   const Problem one = RandomProblem(random, 50, 4).problem();

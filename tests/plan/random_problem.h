@@ -1,5 +1,6 @@
-/// Problems drawn without any model in mind: products with shared weights, concatenations, maps and sums of any number
-/// of rows, over rows of several sizes; with operands from outside and operands of which only a part is read.
+/// Problems drawn without any model in mind: products with shared weights, cells of several results, concatenations,
+/// maps and sums of any number of rows, over rows of several sizes; with operands from outside and operands of which
+/// only a part is read.
 #pragma once
 
 #include <algorithm>
@@ -14,17 +15,48 @@ namespace espalier::plan {
 
 inline std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// The schedule of a problem by its strategy, as if operands from outside were not there.
+inline const Facts& facts_of(const Problem& problem, std::int32_t v) {
+  return problem.facts[index(problem.signature[index(v)])];
+}
+
+/// How many results the node that computes v has: those of a cell follow it.
+inline std::int32_t results_of(const Problem& problem, std::int32_t v) {
+  std::int32_t results = 1;
+  while (v + results < problem.size() && facts_of(problem, v + results).result == results) ++results;
+  return results;
+}
+
+/// The schedule of a problem by its strategy, as if operands from outside were not there. The results of a cell are
+/// scheduled as one node, and then as steps that follow each other.
 inline batch::Schedule schedule_of(const Problem& problem) {
   std::vector<std::int32_t> begin{0};
   std::vector<std::int32_t> inputs;
+  std::vector<std::int32_t> signature;
+  std::vector<std::int32_t> computing;  // the nodes that are scheduled
+  std::vector<std::int32_t> number;     // of the one that computes a node
   for (std::int32_t v = 0; v < problem.size(); ++v) {
-    for (std::int32_t i = problem.input_begin[index(v)]; i < problem.input_begin[index(v) + 1]; ++i)
-      if (problem.inputs[index(i)] >= 0) inputs.push_back(problem.inputs[index(i)]);
-    begin.push_back(static_cast<std::int32_t>(inputs.size()));
+    if (facts_of(problem, v).result == 0) {
+      for (std::int32_t i = problem.input_begin[index(v)]; i < problem.input_begin[index(v) + 1]; ++i)
+        if (problem.inputs[index(i)] >= 0) inputs.push_back(number[index(problem.inputs[index(i)])]);
+      begin.push_back(static_cast<std::int32_t>(inputs.size()));
+      signature.push_back(problem.signature[index(v)]);
+      computing.push_back(v);
+    }
+    number.push_back(static_cast<std::int32_t>(computing.size()) - 1);
   }
-  return batch::schedule(problem.strategy,
-                         {problem.signature, static_cast<std::int32_t>(problem.facts.size()), begin, inputs});
+  const batch::Schedule made =
+      batch::schedule(problem.strategy, {signature, static_cast<std::int32_t>(problem.facts.size()), begin, inputs});
+  batch::Schedule all = made;
+  all.order.clear();
+  all.step_begin.assign(1, 0);
+  for (std::int64_t t = 0; t < made.steps(); ++t) {
+    const auto step = made.step(t);
+    for (std::int32_t k = 0; k < results_of(problem, computing[index(step[0])]); ++k) {
+      for (std::int32_t c : step) all.order.push_back(computing[index(c)] + k);
+      all.step_begin.push_back(static_cast<std::int32_t>(all.order.size()));
+    }
+  }
+  return all;
 }
 
 /// Writes problems by hand.
@@ -36,6 +68,7 @@ class ProblemBuilder {
   std::int32_t kind(const Facts& facts, const std::vector<std::int64_t>& operands) {
     problem.facts.push_back(facts);
     problem.operand_bytes.push_back(operands);
+    problem.columns.emplace_back();
     return static_cast<std::int32_t>(problem.facts.size()) - 1;
   }
   std::int32_t map(std::int64_t bytes) { return kind({.row_bytes = bytes}, {}); }
@@ -48,6 +81,36 @@ class ProblemBuilder {
     std::int64_t bytes = 0;
     for (std::int64_t b : operands) bytes += b;
     return kind({.row_bytes = bytes, .side_by_side = true}, operands);
+  }
+  /// A cell with these rows of results; `block` is, by operand, the number of the block that it is a part of, or -1.
+  /// Returns the kind of the first result; those of the others follow.
+  std::int32_t cell(Facts facts, const std::vector<std::int64_t>& results, const std::vector<std::int64_t>& operands,
+                    const std::vector<std::int32_t>& block) {
+    facts.row_bytes = results[0];
+    facts.gathers = facts.saves_for_backward_only = true;
+    std::vector<BlockColumn> columns(operands.size());
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      if (block[i] < 0) continue;
+      facts.blocks |= 1U << i;
+      const auto first = index(std::find(block.begin(), block.end(), block[i]) - block.begin());
+      columns[i] = {static_cast<std::int32_t>(first), columns[first].row_bytes, 0};
+      columns[first].row_bytes += operands[i];
+    }
+    for (BlockColumn& column : columns) column.row_bytes = columns[index(column.first)].row_bytes;
+    const std::int32_t made = kind(facts, operands);
+    problem.columns.back() = columns;
+    for (std::size_t k = 1; k < results.size(); ++k)
+      kind({.row_bytes = results[k], .keeps_output = facts.keeps_output, .result = static_cast<std::int32_t>(k)},
+           {results[0]});
+    return made;
+  }
+  /// Returns the first of its results, which the others follow.
+  std::int32_t add_cell(std::int32_t kind, const std::vector<std::int32_t>& operands = {}) {
+    const std::int32_t first = add(kind, operands);
+    for (std::int32_t next = kind + 1; next < std::ssize(problem.facts) && problem.facts[index(next)].result > 0;
+         ++next)
+      add(next, {first});
+    return first;
   }
   std::int32_t add(std::int32_t kind, const std::vector<std::int32_t>& operands = {}) {
     for (std::int32_t u : operands) add_operand(u, false);
@@ -83,8 +146,10 @@ class RandomProblem {
     facts.defers = one_in(4);
     std::vector<std::int64_t> operands(index(random_.below(4)));
     for (std::int64_t& bytes : operands) bytes = draw_bytes();
-    const std::int64_t form = random_.below(5);
+    const std::int64_t form = random_.below(7);
+    if (form >= 5) return draw_cell(facts, operands);
     any_number_.push_back(form == 4 ? 1 : 0);
+    starts_.push_back(static_cast<std::int32_t>(builder_.problem.facts.size()));
     if (form <= 1 && !operands.empty()) {
       facts.blocks = random_.next() & ((1U << operands.size()) - 1);
       facts.is_product = facts.defers = true;
@@ -96,13 +161,26 @@ class RandomProblem {
     builder_.kind(facts, operands);
   }
 
+  void draw_cell(Facts facts, const std::vector<std::int64_t>& operands) {
+    any_number_.push_back(0);
+    starts_.push_back(static_cast<std::int32_t>(builder_.problem.facts.size()));
+    std::vector<std::int64_t> results(index(1 + random_.below(3)));
+    for (std::int64_t& bytes : results) bytes = draw_bytes();
+    std::vector<std::int32_t> block;
+    for (std::size_t i = 0; i < operands.size(); ++i) block.push_back(static_cast<std::int32_t>(random_.below(3)) - 1);
+    if (one_in(2)) facts.deferred_bytes = 4 * (1 + random_.below(5));
+    facts.defers = facts.deferred_bytes > 0 || one_in(2);
+    builder_.cell(facts, results, operands, block);
+  }
+
   void draw_node(std::int64_t reach) {
-    const auto kind = static_cast<std::int32_t>(random_.below(std::ssize(builder_.problem.facts)));
+    const auto drawn = index(random_.below(std::ssize(starts_)));
+    const std::int32_t kind = starts_[drawn];
     std::vector<std::int64_t> operands = builder_.problem.operand_bytes[index(kind)];
-    if (any_number_[index(kind)] != 0) operands.assign(index(random_.below(40)), draw_bytes());
+    if (any_number_[drawn] != 0) operands.assign(index(random_.below(40)), draw_bytes());
     for (std::int64_t bytes : operands) draw_operand(bytes, reach);
-    const std::int32_t v = builder_.add(kind);
-    builder_.problem.is_output[index(v)] = one_in(10) ? 1 : 0;
+    for (std::int32_t v = builder_.add_cell(kind); v < builder_.problem.size(); ++v)
+      builder_.problem.is_output[index(v)] = one_in(10) ? 1 : 0;
   }
 
   /// An earlier node with rows of that size, or with larger ones of which a part is read, or one from outside.
@@ -120,7 +198,8 @@ class RandomProblem {
 
   Random& random_;
   ProblemBuilder builder_;
-  std::vector<std::uint8_t> any_number_;  // by kind
+  std::vector<std::int32_t> starts_;      // the kinds to draw from: those of further results follow their cells
+  std::vector<std::uint8_t> any_number_;  // beside them
 };
 
 }  // namespace espalier::plan
