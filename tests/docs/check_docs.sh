@@ -119,11 +119,12 @@ check_commands() {
   done < <(blocks "$source/$document" sh)
 }
 
+# In a block of code, brackets before parentheses are no link.
 check_links() {
   local document=$1 link
   while IFS= read -r link; do
     [ -e "$source/$(dirname "$document")/${link%%#*}" ] || complain "$document: the link to $link leads nowhere"
-  done < <(grep -oE '\]\([^)]+\)' "$source/$document" | sed -E 's/^\]\(//; s/\)$//' | grep -vE '^(https?:|#)')
+  done < <(sed '/^```/,/^```/d' "$source/$document" | grep -oE '\]\([^)]+\)' | sed -E 's/^\]\(//; s/\)$//' | grep -vE '^(https?:|#)')
 }
 
 check_places() {
