@@ -76,6 +76,11 @@ class Frame {
   const StepIn& in() const { return in_; }
   Memory& memory() const { return memory_; }
 
+  /// All rows of a step at once, for what reads only what forward kept.
+  void open_all(std::int64_t rows) {
+    all_rows_ = true;
+    open_piece(0, rows);
+  }
   /// A new piece: `count` rows from row `begin` of the step on.
   void open_piece(std::int64_t begin, std::int64_t count) {
     piece_begin_ = begin;
@@ -151,7 +156,9 @@ class Frame {
       location.data += base.saved;
       return location;
     }
-    return scratch(base.in_tile, base.scratch, base.width, memory_.tile, memory_.piece);
+    Location location = scratch(base.in_tile, base.scratch, base.width, memory_.tile, memory_.piece);
+    if (all_rows_) location.stride = 0;  // nobody reads it: one row stands for all
+    return location;
   }
 
   /// One list of the operands of all rows, row after row.
@@ -180,6 +187,7 @@ class Frame {
   std::span<const Rows> results_;
   Rows saved_;
   Memory& memory_;
+  bool all_rows_ = false;
   std::int64_t piece_begin_ = 0;
   std::int64_t piece_count_ = 0;
   std::int64_t begin_ = 0;
@@ -482,7 +490,7 @@ void run_weight_gradients(const void* attrs, const Saved& saved, Grads& grads) {
   Memory& memory = Memory::of_thread();
   memory.open(program, /*backward=*/true);
   Frame frame(program, saved.in, saved.results, writable(saved.saved), memory);
-  frame.open_piece(0, saved.in.rows);
+  frame.open_all(saved.in.rows);
   // An input that several instructions share is stored by the first of them.
   std::uint32_t written = 0;
   const auto accumulates = [&](std::int32_t input) {

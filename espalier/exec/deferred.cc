@@ -108,11 +108,20 @@ void DeferredGroup::run(std::span<const Target> targets) {
 void DeferredGroup::run_segment(const Segment& segment, std::span<const NodeId> nodes,
                                 std::span<const Target> targets) {
   const OpInfo& info = *graph_.signatures()[signature_].info;
+  // What is not read has an address all the same: a kernel may load it, and leave it at that.
+  std::int64_t widest = 1;
+  for (const Column& column : segment.columns) widest = std::max(widest, column.rows.width);
+  unread_.resize(static_cast<std::size_t>(widest));
+  const auto rows_of = [&](std::size_t column) {
+    ConstRows rows = segment.columns[column].rows;
+    if (rows.data == nullptr) rows = {unread_.data(), segment.rows, rows.width, 0, nullptr};
+    rows.count = segment.rows;
+    return rows;
+  };
   std::vector<ConstRows> inputs;
   std::vector<GradRows> grads;
   for (std::size_t i = 0; i < operands_; ++i) {
-    inputs.push_back(segment.columns[i].rows);
-    inputs.back().count = segment.rows;
+    inputs.push_back(rows_of(i));
     grads.emplace_back(Rows{targets[i].data, segment.rows, inputs.back().width, 0, nullptr}, targets[i].store);
   }
   const auto size = static_cast<std::size_t>(info.field_bytes);
@@ -123,7 +132,7 @@ void DeferredGroup::run_segment(const Segment& segment, std::span<const NodeId> 
     return Rows{const_cast<float*>(rows.data), rows.count, rows.width, rows.stride, rows.offsets};
   };
   std::vector<Rows> results;
-  for (std::size_t k = 0; k < results_; ++k) results.push_back(writable(segment.columns[operands_ + 4 + k].rows));
+  for (std::size_t k = 0; k < results_; ++k) results.push_back(writable(rows_of(operands_ + 4 + k)));
   Saved saved;
   saved.in.rows = segment.rows;
   saved.in.inputs = inputs;
@@ -132,10 +141,10 @@ void DeferredGroup::run_segment(const Segment& segment, std::span<const NodeId> 
   saved.in.fields_data = fields.data();
   saved.in.fields_stride = info.field_bytes;
   saved.in.parameters = parameters_;
-  saved.y = segment.columns[operands_].rows;
-  saved.saved = segment.columns[operands_ + 1].rows;
-  saved.dy = segment.columns[operands_ + 2].rows;
-  saved.deferred = writable(segment.columns[operands_ + 3].rows);
+  saved.y = rows_of(operands_);
+  saved.saved = rows_of(operands_ + 1);
+  saved.dy = rows_of(operands_ + 2);
+  saved.deferred = writable(rows_of(operands_ + 3));
   saved.results = results;
   Grads into(grads);
   const void* attrs = graph_.signatures().attrs(signature_);

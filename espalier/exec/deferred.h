@@ -61,6 +61,7 @@ class DeferredGroup {
   std::size_t operands_ = 0;
   std::size_t results_ = 0;
   std::vector<Segment> segments_;
+  std::vector<float> unread_;
 };
 
 }  // namespace espalier::exec
