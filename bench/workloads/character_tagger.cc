@@ -69,7 +69,6 @@ class CharacterTaggerNetwork : public Network {
     return concat({forward.h, backward.h});
   }
 
-
   SharedData<TaggedSentence> data_;
   nn::Embedding words_;
   nn::Embedding characters_;

@@ -26,12 +26,6 @@ OpId next_op_id() {
   return OpId{next.fetch_add(1, std::memory_order_relaxed)};
 }
 
-const Program& program_of(const void* attrs) {
-  const Program* program = nullptr;
-  std::memcpy(&program, attrs, sizeof(program));
-  return *program;
-}
-
 /// Columns of a base, as intervals.
 class Written {
  public:
@@ -537,7 +531,7 @@ class Compiler {
   void make_infos() {
     find_blocks();
     for (std::size_t i = 0; i < program_->inputs_.size(); ++i) program_->inputs_[i].name = program_->input_names_[i];
-    static_assert(sizeof(const Program*) == 2 * sizeof(std::uint32_t));
+    static_assert(kAddressBytes == 2 * sizeof(std::uint32_t));
     program_->infos_.resize(results_.size());
     for (std::size_t k = 1; k < results_.size(); ++k)
       program_->result_names_.push_back(program_->name_ + "." + std::to_string(k));
@@ -577,7 +571,7 @@ class Compiler {
       info.attr_words = 3;
       info.infer = [](const void* attrs, const InputShapes&) {
         std::uint32_t number = 0;
-        std::memcpy(&number, static_cast<const std::byte*>(attrs) + sizeof(const Program*), sizeof(number));
+        std::memcpy(&number, static_cast<const std::byte*>(attrs) + kAddressBytes, sizeof(number));
         return program_of(attrs).result_shape(number);
       };
       info.prepare();

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -165,7 +166,16 @@ class Program {
   std::int64_t work_ = 0;
 };
 
-// The functions of a program's op (cells/run.cc); attrs hold the program's address.
+// Attributes of a cell's node are the address of its program; those of a further result also its number, behind it.
+constexpr std::size_t kAddressBytes = sizeof(std::uintptr_t);
+
+inline const Program& program_of(const void* attrs) {
+  const Program* program = nullptr;
+  std::memcpy(&program, attrs, kAddressBytes);
+  return *program;
+}
+
+// The functions of a program's op (cells/run.cc).
 void run_forward(const void* attrs, const StepIn& in, const StepOut& out);
 void run_backward(const void* attrs, const Saved& saved, Grads& grads);
 void run_weight_gradients(const void* attrs, const Saved& saved, Grads& grads);

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <vector>
 
 #include "espalier/base/threads.h"
@@ -20,12 +19,6 @@ constexpr std::int64_t kLeastRows = 8;
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-const Program& program_of(const void* attrs) {
-  const Program* program = nullptr;
-  std::memcpy(&program, attrs, sizeof(program));
-  return *program;
-}
 
 /// Nobody writes to what is only read: gradients and values share one kind of view.
 Rows writable(const ConstRows& rows) {

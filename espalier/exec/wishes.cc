@@ -26,7 +26,7 @@ Wishes::Wishes(const Graph& graph, std::span<const Seed> seeds, const BackwardOp
     for (NodeId input : graph.inputs(NodeId{i})) flags_[at(input)] |= kReached;
     // A cell is differentiated with all its results.
     for (std::int32_t k = 1; k < graph.signature(NodeId{i}).info->results; ++k) {
-      flags_[static_cast<std::size_t>(i + k)] |= kReached;
+      flags_[at(NodeId{i + k})] |= kReached;
       last = std::max(last, i + k);
     }
   }
