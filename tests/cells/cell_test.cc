@@ -299,6 +299,17 @@ TEST_F(CellTest, SharedOperandsOfRaggedOpsHaveGradients) {
   });
 }
 
+TEST_F(CellTest, WeightsOfTheFirstResultGetWhatComesThroughTheOthers) {
+  const auto both = cell("both", [&](Expr x) {
+    const Expr h = affine(x, W, b);
+    return std::array<Expr, 2>{h, tanh(h)};
+  });
+  expect_cells_agree(model, [&](Graph& graph, std::vector<Expr>&) {  // no input wants a gradient
+    const auto [h, t] = both(input(graph, 1));
+    return asymmetric_sum(h) + asymmetric_sum(t);
+  });
+}
+
 TEST_F(CellTest, FrozenParametersGetNoGradient) {
   const auto step = cell("step", [&](Expr x) { return tanh(affine(linear(x, W), V, b)); });
   W.frozen = b.frozen = true;
