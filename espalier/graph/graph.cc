@@ -295,12 +295,7 @@ Expr Graph::record(const OpInfo& info, const void* attrs, const void* fields, st
   try {
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const Operand& operand = operands[i];
-      if (owns(operand.expr())) {
-        nodes[i] = operand.expr().node();
-        continue;
-      }
-      const std::int32_t known = operand.parameter() != nullptr ? parameters_.find(operand.parameter()->uid()) : -1;
-      nodes[i] = known >= 0 ? NodeId{known} : node_of(info, i, operand);
+      nodes[i] = owns(operand.expr()) ? operand.expr().node() : node_of(info, i, operand);
     }
     return append(info, attrs, fields, {nodes, operands.size()}, operands.front().where());
   } catch (const Refusal& refusal) {
