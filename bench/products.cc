@@ -1,5 +1,6 @@
 /// Products of a few rows by weights of the sizes that small models have, as the executor calls them, one thread: the
-/// figures behind the limits in kernels/product.cc. `general` is oneDNN alone, `chosen` what product.h chooses.
+/// figures behind the limits in kernels/product.cc and graph/parameter.cc. `general` is oneDNN alone, `chosen` what
+/// product.h chooses, `prepared` the same with weights laid out before, `lay_out` what that costs.
 #include <benchmark/benchmark.h>
 #include <dnnl.h>
 #include <omp.h>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "espalier/base/threads.h"
+#include "espalier/kernels/prepared.h"
 #include "espalier/kernels/product.h"
 
 namespace espalier::kernels {
@@ -63,9 +65,42 @@ void run(benchmark::State& state, Form form, const F& f) {
                          benchmark::Counter::kIsRate);
 }
 
+/// Only y = x W and the gradient of x have weights to lay out.
+Prepared lay_out(const Operands& o, Form form) {
+  Prepared weights;
+  if (form == Form::kPlain)
+    weights.assign(o.k, o.n, o.w.data(), o.n);
+  else
+    weights.assign_transposed(o.n, o.k, o.w.data(), o.n);
+  return weights;
+}
+
+void run_prepared(benchmark::State& state, Form form) {
+  Prepared weights;
+  run(state, form, [&](Operands& o, Form of) {
+    if (weights.empty()) weights = lay_out(o, of);
+    if (of == Form::kPlain)
+      weights.product(o.m, o.x.data(), o.k, nullptr, o.y.data(), o.n, true);
+    else
+      weights.product(o.m, o.y.data(), o.n, nullptr, o.x.data(), o.k, true);
+  });
+}
+
+void run_lay_out(benchmark::State& state, Form form) {
+  const Operands operands(1, state.range(0), state.range(1));
+  Prepared weights = lay_out(operands, form);
+  for (auto _ : state) {
+    if (form == Form::kPlain)
+      weights.assign(operands.k, operands.n, operands.w.data(), operands.n);
+    else
+      weights.assign_transposed(operands.n, operands.k, operands.w.data(), operands.n);
+    benchmark::ClobberMemory();
+  }
+}
+
 void sizes(benchmark::internal::Benchmark* benchmark) {
-  for (const auto& [k, n] : {std::pair{16, 16}, {64, 64}, {128, 320}, {300, 750}, {512, 2048}})
-    for (std::int64_t m : {1, 4, 64}) benchmark->Args({m, k, n});
+  for (const auto& [k, n] : {std::pair{16, 16}, {64, 64}, {128, 320}, {300, 750}, {512, 2048}, {2048, 1024}})
+    for (std::int64_t m : {1, 4, 8, 16, 64, 256}) benchmark->Args({m, k, n});
 }
 
 BENCHMARK_CAPTURE(run, general_plain, Form::kPlain, general)->Apply(sizes);
@@ -74,6 +109,10 @@ BENCHMARK_CAPTURE(run, general_transposed_b, Form::kTransposedB, general)->Apply
 BENCHMARK_CAPTURE(run, chosen_transposed_b, Form::kTransposedB, chosen)->Apply(sizes);
 BENCHMARK_CAPTURE(run, general_transposed_a, Form::kTransposedA, general)->Apply(sizes);
 BENCHMARK_CAPTURE(run, chosen_transposed_a, Form::kTransposedA, chosen)->Apply(sizes);
+BENCHMARK_CAPTURE(run_prepared, plain, Form::kPlain)->Apply(sizes);
+BENCHMARK_CAPTURE(run_prepared, transposed_b, Form::kTransposedB)->Apply(sizes);
+BENCHMARK_CAPTURE(run_lay_out, plain, Form::kPlain)->Args({300, 750});
+BENCHMARK_CAPTURE(run_lay_out, transposed_b, Form::kTransposedB)->Args({300, 750});
 
 }  // namespace
 }  // namespace espalier::kernels

@@ -20,7 +20,7 @@ std::uint64_t next_uid() {
 }
 
 /// From so many rows on, laying a matrix out costs less than it gains (`bench/products`; 300 x 750, AVX-512). As it is,
-/// a matrix is multiplied by many rows as fast, by few slower; its transpose always at two thirds of the speed; and a
+/// a matrix is multiplied by many rows as fast, by few slower; its transpose at half the speed up to 16 rows; and a
 /// matrix that is larger than the cache profits most.
 std::int64_t least_rows(std::int64_t k, std::int64_t n, bool transposed, bool training) {
   constexpr std::int64_t kLarge = std::int64_t{1} << 18;
