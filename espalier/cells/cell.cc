@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <mutex>
 #include <utility>
@@ -45,6 +46,7 @@ class Core::Uses {
   }
   const std::string& name() const { return name_; }
   const CellOptions& options() const { return options_; }
+  std::uint64_t uid() const { return uid_; }
 
  private:
   struct Key {
@@ -79,8 +81,14 @@ class Core::Uses {
     return nullptr;
   }
 
+  static std::uint64_t next_uid() {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+  }
+
   std::string name_;
   CellOptions options_;
+  std::uint64_t uid_ = next_uid();
   std::mutex mutex_;
   std::atomic<Use*> first_{nullptr};
 };
@@ -108,6 +116,39 @@ void expand(Graph& graph, std::span<const Operand> inputs, const FunctionRef& fu
 
 }  // namespace
 
+namespace {
+
+/// The types of inputs that all are stacked Exprs of one graph. Where they are not, there is no graph.
+struct StackedInputs {
+  Graph* graph = nullptr;
+  std::array<TypeId, KnownCell::kMostInputs> types{};
+  std::size_t count = 0;
+
+  explicit StackedInputs(std::span<const Expr> inputs) {
+    if (inputs.empty() || inputs.size() > types.size()) return;
+    const GraphSlot* const slot = inputs[0].slot();
+    if (slot == nullptr || slot->generation.load(std::memory_order_acquire) != inputs[0].generation()) return;
+    Graph* const of_first = slot->graph.load(std::memory_order_acquire);
+    for (const Expr& input : inputs) {
+      if (!of_first->owns(input) || of_first->shared(input.node())) return;
+      types[count++] = of_first->type_id(input.node());
+    }
+    graph = of_first;
+  }
+  std::span<const TypeId> list() const { return {types.data(), count}; }
+};
+
+}  // namespace
+
+bool Core::record_again(std::span<const Expr> inputs, SourceLine where, std::span<Expr> results) const {
+  const StackedInputs stacked(inputs);
+  if (stacked.graph == nullptr) return false;
+  const KnownCell* known = stacked.graph->known_cells().find(uses_->uid(), stacked.list());
+  if (known == nullptr || known->epoch != stacked.graph->epoch()) return false;
+  known->compiled->record_like(*stacked.graph, inputs, where, *known, results);
+  return true;
+}
+
 void Core::record(std::span<const Operand> inputs, const FunctionRef& function, ExprList& results) const {
   Graph& graph = graph_of_inputs(uses_->name(), inputs);
   const GraphOptions& options = graph.options();
@@ -125,10 +166,22 @@ void Core::record(std::span<const Operand> inputs, const FunctionRef& function, 
     graph.rehearse([&] { expand(graph, inputs, function, results); });
     throw;
   }
-  if (compiled == nullptr)
+  if (compiled == nullptr) {
     expand(graph, inputs, function, results);
-  else
-    compiled->record(graph, inputs, results);
+    return;
+  }
+  KnownCell known;
+  compiled->record(graph, inputs, known, results);
+  ExprList exprs;
+  for (const Operand& input : inputs) exprs.push_back(input.expr());
+  const StackedInputs stacked(exprs);
+  if (stacked.graph == nullptr) return;
+  known.cell = uses_->uid();
+  known.inputs = static_cast<std::uint32_t>(stacked.count);
+  known.types = stacked.types;
+  known.compiled = compiled;
+  known.epoch = graph.epoch();
+  graph.known_cells().put(known);
 }
 
 }  // namespace espalier::cells

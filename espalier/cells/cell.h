@@ -60,6 +60,9 @@ class ESPALIER_EXPORT Core {
 
   /// Refuses (UsageError) an outer input beyond the last.
   void require_inputs(std::size_t inputs) const;
+  /// Records a use like one that the inputs' graph knows, and gives as many results as there is room for. False, and
+  /// nothing recorded, where there is none.
+  bool record_again(std::span<const Expr> inputs, SourceLine where, std::span<Expr> results) const;
   /// Records a use; `results` are overwritten.
   void record(std::span<const Operand> inputs, const FunctionRef& function, ExprList& results) const;
 
@@ -73,37 +76,41 @@ template <class T>
 struct Results;
 template <>
 struct Results<Expr> {
+  static constexpr std::size_t kCount = 1;
   static void take(const Expr& from, ExprList& to) { to.push_back(from); }
-  static Expr give(const ExprList& from) { return from[0]; }
+  static Expr give(std::span<const Expr> from) { return from[0]; }
 };
 template <std::size_t n>
 struct Results<std::array<Expr, n>> {
+  static constexpr std::size_t kCount = n;
   static void take(const std::array<Expr, n>& from, ExprList& to) {
     for (const Expr& each : from) to.push_back(each);
   }
-  static std::array<Expr, n> give(const ExprList& from) {
+  static std::array<Expr, n> give(std::span<const Expr> from) {
     std::array<Expr, n> result;
     for (std::size_t i = 0; i < n; ++i) result[i] = from[i];
     return result;
   }
 };
 template <class Tuple, std::size_t... i>
-Tuple tuple_of(const ExprList& from, std::index_sequence<i...>) {
+Tuple tuple_of(std::span<const Expr> from, std::index_sequence<i...>) {
   return {from[i]...};
 }
 template <class... Exprs>
 struct Results<std::tuple<Exprs...>> {
+  static constexpr std::size_t kCount = sizeof...(Exprs);
   static void take(const std::tuple<Exprs...>& from, ExprList& to) {
     std::apply([&](const auto&... each) { (to.push_back(each), ...); }, from);
   }
-  static std::tuple<Exprs...> give(const ExprList& from) {
+  static std::tuple<Exprs...> give(std::span<const Expr> from) {
     return tuple_of<std::tuple<Exprs...>>(from, std::index_sequence_for<Exprs...>());
   }
 };
 template <>
 struct Results<std::pair<Expr, Expr>> {
+  static constexpr std::size_t kCount = 2;
   static void take(const std::pair<Expr, Expr>& from, ExprList& to) { to = {from.first, from.second}; }
-  static std::pair<Expr, Expr> give(const ExprList& from) { return {from[0], from[1]}; }
+  static std::pair<Expr, Expr> give(std::span<const Expr> from) { return {from[0], from[1]}; }
 };
 
 template <class>
@@ -125,6 +132,9 @@ class Cell<Result(Inputs...)> {
   /// Records a use of the cell, at the caller's line.
   Result operator()(cells::OperandFor<Inputs>... inputs) const {
     const std::array<Operand, sizeof...(Inputs)> list{inputs...};
+    std::array<Expr, cells::Results<Result>::kCount> again;
+    if (core_->record_again(std::array{inputs.expr()...}, list[0].where(), again))
+      return cells::Results<Result>::give(again);
     ExprList results;
     core_->record(list, {this, &call<std::index_sequence_for<Inputs...>>}, results);
     return cells::Results<Result>::give(results);
@@ -156,6 +166,8 @@ class Cell<Result(std::span<const Expr>)> {
 
   /// Records a use of the cell, at the caller's line.
   Result operator()(const Operands& inputs) const {
+    std::array<Expr, cells::Results<Result>::kCount> again;
+    if (core_->record_again(inputs.list(), inputs.where(), again)) return cells::Results<Result>::give(again);
     InlineList<Operand, 8> list;
     for (const Expr& input : inputs.list()) list.push_back({input, inputs.where()});
     ExprList results;

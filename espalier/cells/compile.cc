@@ -10,8 +10,6 @@
 namespace espalier::cells {
 namespace {
 
-/// Inputs and parameters together: masks of an op's inputs have 32 bits, and the last stands for what forward saves.
-constexpr std::size_t kMostInputs = 31;
 /// Floats of a tile: with values and gradients it stays in a first cache of 32 KB or more.
 constexpr std::int64_t kTileFloats = 8192;
 /// Operations on elements are this many multiply-adds of a product.
@@ -71,6 +69,7 @@ class Compiler {
     std::erase_if(code(), [](const Instruction& instruction) { return instruction.info == nullptr; });
     make_groups();
     plan_backward();
+    open_in_place();
     keep_for_backward();
     place_temps();
     make_infos();
@@ -430,6 +429,45 @@ class Compiler {
     }
   }
 
+  /// Where all of a temp's columns are opened by ops that can leave the result in their place, it is kept as it is
+  /// then, and its gradient takes that place: such a row is written twice, and read while it is in the cache.
+  void open_in_place() {
+    for (std::size_t b = 0; b < program_->bases_.size(); ++b)
+      if (program_->bases_[b].place == Place::kTemp && is_opened_once(static_cast<std::int32_t>(b))) {
+        program_->bases_[b].gradient_in_saved = true;
+        for (Instruction& instruction : code())
+          if (reads(instruction, static_cast<std::int32_t>(b)) && !instruction.is_product()) open_in_place(instruction);
+      }
+  }
+  bool reads(const Instruction& instruction, std::int32_t base) {
+    return std::any_of(instruction.in.begin(), instruction.in.end(),
+                       [&](std::int32_t id) { return value(id).base == base; });
+  }
+  bool is_opened_once(std::int32_t base) {
+    bool is_multiplied = false;
+    bool is_opened = false;
+    for (const Instruction& instruction : code()) {
+      is_multiplied |= instruction.is_product() && value(instruction.out).base == base;
+      if (!reads(instruction, base)) continue;
+      if (instruction.info->overwrites == nullptr) return false;
+      is_opened = true;
+      const std::uint32_t mask = instruction.info->overwrites(instruction.in.size());
+      for (std::size_t k = 0; k < instruction.in.size(); ++k) {
+        const bool overwritten = (mask >> k & 1U) != 0;
+        // What it overwrites must all be of this base, and be nobody else's.
+        if (overwritten != (value(instruction.in[k]).base == base)) return false;
+        if (overwritten && instruction.writes[k] != Write::kStore) return false;
+      }
+    }
+    return is_multiplied && is_opened;
+  }
+  void open_in_place(Instruction& instruction) {
+    instruction.in_place = true;
+    instruction.saved_floats = instruction.info->saved_in_place(
+        instruction.attrs.data(), InputShapes(instruction.info->name, instruction.info->inputs, instruction.shapes));
+    overwrites_saved_ = true;
+  }
+
   // --- what backward reads -------------------------------------------------------------------------------------------
 
   void keep_for_backward() {
@@ -460,6 +498,7 @@ class Compiler {
         const bool reads = product ? k <= static_cast<std::size_t>(instruction.parts) : info.keeps(k);
         if (reads) keep(value(instruction.in[k]), instruction.any_shared);
       }
+      if (product && base_of(instruction.out).gradient_in_saved) keep(value(instruction.out), false);
       if (!product && info.keep.output) keep(value(instruction.out), instruction.any_shared);
       if (instruction.saved_floats > 0) {
         instruction.saved = saved;
@@ -467,7 +506,7 @@ class Compiler {
       }
       Base& out = base_of(instruction.out);
       const bool is_main = out.place == Place::kResult && out.number == 0;  // whose gradient stays
-      if (instruction.any_shared && !is_main && out.deferred < 0) {
+      if (instruction.any_shared && !is_main && !out.gradient_in_saved && out.deferred < 0) {
         out.deferred = deferred;
         deferred += out.width;
       }
@@ -498,7 +537,7 @@ class Compiler {
       Base& base = program_->bases_[b];
       if (base.place != Place::kTemp || group[b] == kNone) continue;
       base.in_tile = group[b] >= 0;
-      base.gradient_in_tile = base.in_tile && base.deferred < 0;
+      base.gradient_in_tile = base.in_tile && base.deferred < 0 && !base.gradient_in_saved;
       std::int64_t& room = base.in_tile ? scratch.tile : scratch.piece;
       base.scratch = room;
       room += base.width;
@@ -557,6 +596,7 @@ class Compiler {
     cell.weights_read_inputs = weights_read_inputs_;
     cell.weights_read_results = weights_read_results_;
     cell.weights_read_dy = weights_read_dy_;
+    cell.overwrites_saved = overwrites_saved_;
     cell.infer = [](const void* attrs, const InputShapes&) { return program_of(attrs).result_shape(0); };
     cell.saved = [](const void* attrs, const InputShapes&) { return program_of(attrs).saved(); };
     cell.forward = &run_forward;
@@ -603,6 +643,7 @@ class Compiler {
   std::uint32_t weights_read_inputs_ = 0;
   std::uint32_t weights_read_results_ = 0;
   bool weights_read_dy_ = false;
+  bool overwrites_saved_ = false;
 };
 
 std::shared_ptr<Program> Program::compile(const std::string& name, const Graph& trace, std::span<const NodeId> inputs,

@@ -22,6 +22,9 @@
 
 namespace espalier::cells {
 
+/// Inputs and parameters together: masks of an op's inputs have 32 bits, and the last stands for what forward saves.
+inline constexpr std::size_t kMostInputs = 31;
+
 enum class Place : std::int32_t {
   kInput,   // a stacked input of the cell
   kResult,  // a result of the cell
@@ -33,9 +36,10 @@ struct Base {
   std::int32_t number = 0;  // of the input or result
   std::int64_t width = 0;
   // Of a temp, in floats; -1 where it is not kept there.
-  std::int64_t saved = -1;     // within a row that forward leaves for backward
-  std::int64_t deferred = -1;  // within a row that backward leaves for the gradients of weights: its gradient
-  bool in_tile = false;        // used by one group of instructions alone: it lives as long as a tile
+  std::int64_t saved = -1;         // within a row that forward leaves for backward
+  std::int64_t deferred = -1;      // within a row that backward leaves for the gradients of weights: its gradient
+  bool gradient_in_saved = false;  // its gradient takes the place of what forward left of it
+  bool in_tile = false;            // used by one group of instructions alone: it lives as long as a tile
   bool gradient_in_tile = false;
   std::int64_t scratch = 0;           // floats a row before it, in its piece's or tile's memory
   std::int64_t gradient_scratch = 0;  // likewise
@@ -77,6 +81,7 @@ struct Instruction {
   std::vector<Shape> shapes;  // beside `in`
   std::int64_t saved = -1;    // where in a row what it leaves for its own backward begins
   std::int64_t saved_floats = 0;
+  bool in_place = false;  // it leaves the rest in the place of what it opened
   bool any_shared = false;
   // Of backward.
   std::vector<Write> writes;   // beside `in`

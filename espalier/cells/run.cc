@@ -115,6 +115,8 @@ class Frame {
     if (value.base >= 0) return rows_at(memory_.values[at(value.base)], value.offset, value.width);
     return {in_.inputs[at(value.shared)].data, count_, value.width, 0, nullptr};
   }
+  /// Whether forward leaves anything for backward.
+  bool saves() const { return saved_.data != nullptr; }
   Rows saved_of(const Instruction& instruction) const {
     if (instruction.saved_floats == 0 || saved_.data == nullptr) return {};
     return columns_of(ops::piece_of(saved_, begin_, count_), instruction.saved, instruction.saved_floats);
@@ -243,7 +245,9 @@ void forward_op(const Frame& frame, const Instruction& instruction) {
   StepOut out;
   out.y = frame.value(instruction.out);
   out.saved = frame.saved_of(instruction);
-  if (instruction.saved_floats > 0 && out.saved.data == nullptr) {
+  out.in_place = instruction.in_place && frame.saves();
+  const bool needs_place = instruction.saved_floats > 0 && instruction.info->overwrites == nullptr;
+  if (needs_place && out.saved.data == nullptr) {
     std::vector<float>& unread = frame.memory().parts;
     if (unread.size() < at(instruction.saved_floats)) unread.resize(at(instruction.saved_floats));
     out.saved = {unread.data(), frame.count(), instruction.saved_floats, 0, nullptr};  // one for all rows
@@ -329,6 +333,11 @@ class Gradients {
     }
     if (base.place == Place::kResult)
       return location_of(ops::piece_of(saved.result_gradients[at(base.number)], begin, count));
+    if (base.gradient_in_saved) {
+      Location location = location_of(writable(ops::piece_of(saved.saved, begin, count)));
+      location.data += base.saved;
+      return location;
+    }
     if (base.deferred >= 0) {
       Location location = location_of(ops::piece_of(saved.deferred, begin, count));
       location.data += base.deferred;
@@ -382,6 +391,7 @@ Saved saved_of(const Frame& frame, const Instruction& instruction, const ConstRo
   saved.in = frame.step_in(instruction);
   saved.y = frame.value(instruction.out);
   saved.saved = frame.saved_of(instruction);
+  saved.in_place = instruction.in_place;
   saved.dy = dy;
   return saved;
 }
@@ -503,9 +513,9 @@ void run_weight_gradients(const void* attrs, const Saved& saved, Grads& grads) {
     if (!instruction.any_shared) continue;
     const Value& out = program.value(instruction.out);
     const Base& base = program.bases()[at(out.base)];
-    const ConstRows dy = base.deferred >= 0
-                             ? ConstRows(columns_of(saved.deferred, base.deferred + out.offset, out.width))
-                             : ConstRows(columns_of(writable(saved.dy), out.offset, out.width));
+    const ConstRows dy = base.gradient_in_saved ? columns_of(writable(saved.saved), base.saved + out.offset, out.width)
+                         : base.deferred >= 0   ? columns_of(saved.deferred, base.deferred + out.offset, out.width)
+                                                : columns_of(writable(saved.dy), out.offset, out.width);
     if (!instruction.is_product()) {
       std::vector<GradRows>& list = memory.grads;
       list.clear();

@@ -211,37 +211,24 @@ class Division {
   std::vector<bool> product_;  // is a product, or is computed from one
 };
 
-/// Records a use of a program; `exprs` receives its results.
-void record_program(Graph& graph, const std::shared_ptr<const Program>& program, std::span<const Operand> inputs,
-                    const Graph::RandomPlace& first_random, ExprList& exprs) {
-  const SourceLine where = inputs[0].where();
-  InlineList<Operand, 16> operands;
-  for (const Operand& input : inputs) operands.push_back(input);
-  for (const Parameter* parameter : program->parameters()) operands.push_back({parameter, where});
-  std::vector<std::byte> fields(static_cast<std::size_t>(program->info().field_bytes));
-  for (const Program::RandomOp& random : program->random_ops())
-    random.info->place_random(fields.data() + random.begin, graph.options().seed, graph.options().step,
-                              first_random.instance_key, first_random.number + random.number);
-  struct Attrs {
-    const Program* program;
-    std::uint32_t number;
-    std::uint32_t unused = 0;
-  };
-  const std::int32_t known = graph.signatures().size();
-  const Attrs attrs{program.get(), 0};
-  exprs.clear();
-  exprs.push_back(graph.record(program->info(), &attrs, fields.data(), std::span<const Operand>(operands)));
-  for (std::size_t k = 1; k < program->results(); ++k) {
-    const Attrs of_result{program.get(), static_cast<std::uint32_t>(k)};
-    const Operand cell(exprs[0], where);
-    exprs.push_back(graph.record(program->info(k), &of_result, nullptr, std::span<const Operand>(&cell, 1)));
+/// The graph that holds all inputs, or null.
+Graph* graph_holding(std::span<const Operand> inputs) {
+  for (const Operand& input : inputs) {
+    if (input.parameter() != nullptr) continue;
+    const GraphSlot* const slot = input.expr().slot();
+    if (slot == nullptr || slot->generation.load(std::memory_order_acquire) != input.expr().generation())
+      return nullptr;
+    Graph* const graph = slot->graph.load(std::memory_order_acquire);
+    const bool all = std::all_of(inputs.begin(), inputs.end(), [&](const Operand& each) { return graph->holds(each); });
+    return all ? graph : nullptr;
   }
-  if (graph.signatures().size() != known) graph.hold(program);
+  return nullptr;
 }
 
 }  // namespace
 
 Graph& graph_of_inputs(const std::string& name, std::span<const Operand> inputs) {
+  if (Graph* const graph = graph_holding(inputs)) return *graph;
   const OpInfo& info = info_for_refusals(name);
   if (inputs.empty()) throw UsageError(fmt::format("{}: needs at least one input", info.name));
   Graph& graph = graph_of(info, inputs);
@@ -255,37 +242,6 @@ std::shared_ptr<const Compiled> compile(const std::string& name, const CellOptio
   Trace trace(name, graph, inputs);
   trace.run(function);
   return Division(name, options, trace).compile();
-}
-
-void Compiled::record(Graph& graph, std::span<const Operand> inputs, ExprList& to) const {
-  ExprList projected;
-  ExprList updated;
-  OperandList operands;
-  const auto gather = [&](std::span<const Source> sources) {
-    operands.clear();
-    for (const Source& source : sources)
-      operands.push_back(source.from == From::kInput ? inputs[source.number]
-                                                     : Operand(projected[source.number], inputs[0].where()));
-  };
-  const Graph::RandomPlace first_random = graph.next_random_places(random_ops);
-  if (projection != nullptr) {
-    gather(projection_inputs);
-    record_program(graph, projection, operands, first_random, projected);
-  }
-  if (update != nullptr) {
-    gather(update_inputs);
-    record_program(graph, update, operands, first_random, updated);
-  }
-  to.clear();
-  for (const Source& source : results) {
-    if (source.from == From::kUpdate)
-      to.push_back(updated[source.number]);
-    else if (source.from == From::kProjection)
-      to.push_back(projected[source.number]);
-    else
-      to.push_back(inputs[source.number].parameter() != nullptr ? graph.parameter(*inputs[source.number].parameter())
-                                                                : inputs[source.number].expr());
-  }
 }
 
 }  // namespace espalier::cells

@@ -28,7 +28,11 @@ struct Compiled {
   /// Of the function: those that no result depends on count too, so that the others have the masks of the expansion.
   std::uint32_t random_ops = 0;
 
-  void record(Graph& graph, std::span<const Operand> inputs, ExprList& to) const;
+  /// Records a use, and says in `known` which nodes it has.
+  void record(Graph& graph, std::span<const Operand> inputs, KnownCell& known, ExprList& results) const;
+  /// The same for inputs like those of a use that the graph knows.
+  void record_like(Graph& graph, std::span<const Expr> inputs, SourceLine where, const KnownCell& known,
+                   std::span<Expr> results) const;
 };
 
 /// Refuses (UsageError) what the function of a cell may not do. `graph` is the one that the inputs belong to: where the

@@ -238,7 +238,10 @@ class Backward {
     // Even where none of its inputs wants a gradient, a cell leaves what its weights need, and adds to the gradients of
     // results that are used within it.
     const bool reads_results = info.results > 1 && (info.weights_read_dy || table_.is_apart(nodes_[0]));
-    if (any_ || info.deferred > 0 || reads_results) call(info, saved);
+    if (any_ || info.deferred > 0 || info.overwrites_saved || reads_results) {
+      call(info, saved);
+      runs_[static_cast<std::size_t>(run_)].is_spent |= info.overwrites_saved;
+    }
     for (std::size_t i = 0; i < grads_.size(); ++i)
       if (in.offsets == nullptr && view_.block(i) != nullptr && grads_[i]) add_copied_rows(i);
     if (view_.any_shared()) defer(saved);

@@ -6,6 +6,7 @@
 namespace espalier::exec {
 
 Work& Collector::collect(std::span<const NodeId> nodes, plan::Lifetime lifetime) {
+  const bool is_first = table_.same.empty();
   table_.resize(graph_.size());
   number_.resize(static_cast<std::size_t>(graph_.size()), -1);
   work_.problem.clear();
@@ -15,7 +16,10 @@ Work& Collector::collect(std::span<const NodeId> nodes, plan::Lifetime lifetime)
   work_.leaves.clear();
   work_.views = work_.merged = work_.results = 0;
 
-  find_pending(nodes, lifetime == plan::Lifetime::kTraining);
+  if (is_first)
+    find_needed(nodes);
+  else
+    find_pending(nodes, lifetime == plan::Lifetime::kTraining);
   for (NodeId node : pending_) add(node);
   plan::Problem& problem = work_.problem;
   problem.is_output.assign(work_.nodes.size(), 0);
@@ -36,6 +40,56 @@ Work& Collector::collect(std::span<const NodeId> nodes, plan::Lifetime lifetime)
   }
   signatures_.clear();
   return work_;
+}
+
+Collector::OfSignature& Collector::of_signature(NodeId node) {
+  const auto id = static_cast<std::size_t>(index_of(graph_.signature_id(node)));
+  if (id >= of_signature_.size()) of_signature_.resize(static_cast<std::size_t>(graph_.signatures().size()));
+  OfSignature& of = of_signature_[id];
+  if (of.info == nullptr) {
+    const Signature& signature = graph_.signature(node);
+    of.info = signature.info;
+    of.is_view = signature.view >= 0;
+    of.operands = static_cast<std::int32_t>(graph_.inputs(node).size());
+    if (of.info->takes_any_number()) {
+      of.operands = OfSignature::kAll;
+    } else {
+      const auto is_parameter = [&](std::int32_t i) {
+        const auto operand = static_cast<std::size_t>(i);
+        return is_shared_operand(graph_, node, operand) && graph_.inputs(graph_.inputs(node)[operand]).empty();
+      };
+      while (of.operands > 0 && is_parameter(of.operands - 1)) --of.operands;
+    }
+  }
+  return of;
+}
+
+/// Of a graph in which nothing was computed yet: all that `nodes` depend on, ascending.
+void Collector::find_needed(std::span<const NodeId> nodes) {
+  pending_.clear();
+  marks_.start(graph_.size());
+  std::int32_t last = -1;
+  for (NodeId node : nodes) {
+    marks_.set(node);
+    last = std::max(last, index_of(node));
+  }
+  for (OfSignature& of : of_signature_) of.is_met = false;
+  for (std::int32_t i = last; i >= 0; --i) {
+    const NodeId node{i};
+    if (!marks_.has(node)) continue;
+    OfSignature& of = of_signature(node);
+    // The results of a cell are computed together; they follow it, and one of them marks it.
+    for (std::int32_t k = 1; k < of.info->results; ++k) {
+      marks_.set(NodeId{i + k});
+      last = std::max(last, i + k);
+    }
+    // All nodes of a signature have the same parameters.
+    const std::span<const NodeId> inputs = graph_.inputs(node);
+    for (NodeId input : of.is_met ? of.in_plan(inputs) : inputs) marks_.set(input);
+    of.is_met = true;
+  }
+  for (std::int32_t i = 0; i <= last; ++i)
+    if (marks_.has(NodeId{i})) pending_.push_back(NodeId{i});
 }
 
 /// Ascending. A merged node brings along what is computed in its place.
@@ -80,32 +134,34 @@ void Collector::find_pending(std::span<const NodeId> nodes, bool training) {
 }
 
 void Collector::add(NodeId node) {
-  const Signature& signature = graph_.signature(node);
-  if (signature.info->kind == Kind::kLeaf) {
+  const OfSignature& of = of_signature(node);
+  const Kind kind = of.info->kind;
+  if (kind == Kind::kLeaf) {
     work_.leaves.push_back(node);
     return;
   }
-  if (table_.same[at(node)] != node || merge(node)) {
-    if (signature.info->kind != Kind::kResult) ++work_.merged;
+  if (table_.same[at(node)] != node || merge(node, *of.info)) {
+    if (kind != Kind::kResult) ++work_.merged;
     work_.aliases.push_back(node);
     return;
   }
   const std::span<const NodeId> inputs = graph_.inputs(node);
-  if (is_view(node)) {
+  if (of.is_view && !table_.is_apart(node)) {
     ++work_.views;
     work_.aliases.push_back(node);
     table_.root[at(node)] = table_.root[at(table_.same[at(inputs[0])])];
     return;
   }
   plan::Problem& problem = work_.problem;
-  if (signature.info->kind == Kind::kResult) ++work_.results;
+  if (kind == Kind::kResult) ++work_.results;
   number_[at(node)] = static_cast<std::int32_t>(work_.nodes.size());
   work_.nodes.push_back(node);
   problem.signature.push_back(signature_number(node));
-  for (NodeId input : inputs) {
+  for (NodeId input : of.in_plan(inputs)) {
     const NodeId source = table_.same[at(input)];
-    problem.inputs.push_back(number_[at(table_.root[at(source)])]);
-    problem.is_part.push_back(is_view(source) ? 1 : 0);
+    const NodeId root = table_.root[at(source)];
+    problem.inputs.push_back(number_[at(root)]);
+    problem.is_part.push_back(root != source ? 1 : 0);
   }
   problem.input_begin.push_back(static_cast<std::int32_t>(problem.inputs.size()));
 }
@@ -124,8 +180,8 @@ bool Collector::is_memoable(NodeId node, const OpInfo& info) const {
   return any;
 }
 
-bool Collector::merge(NodeId node) {
-  if (const OpInfo& info = *graph_.signature(node).info; info.kind == Kind::kResult) {
+bool Collector::merge(NodeId node, const OpInfo& info) {
+  if (info.kind == Kind::kResult) {
     // The results of a cell are merged together or not at all.
     const NodeId cell{index_of(node) - info.result};
     if (table_.same[at(cell)] == cell) return false;
@@ -133,7 +189,7 @@ bool Collector::merge(NodeId node) {
     return true;
   }
   if (graph_.options().memoise == Memoise::kOff || table_.run[at(node)] >= 0 || table_.is_apart(node)) return false;
-  if (!is_memoable(node, *graph_.signature(node).info)) return false;
+  if (!is_memoable(node, info)) return false;
   table_.flags[at(node)] |= NodeTable::kMemoable;
   const bool training = work_.problem.lifetime == plan::Lifetime::kTraining;
   const NodeId equal = memo_.find_or_add(node, [&](NodeId other) {

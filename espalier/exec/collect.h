@@ -38,6 +38,7 @@ class Collector {
     facts_.clear();
     operand_bytes_.clear();
     columns_.clear();
+    of_signature_.clear();
   }
   /// Values were freed: merge with none of them.
   void forget_merged() { memo_.clear(); }
@@ -48,14 +49,29 @@ class Collector {
   }
 
  private:
+  void find_needed(std::span<const NodeId> nodes);
   void find_pending(std::span<const NodeId> nodes, bool training);
   void add(NodeId node);
-  bool merge(NodeId node);
+  bool merge(NodeId node, const OpInfo& info);
   bool is_memoable(NodeId node, const OpInfo& info) const;
   std::int32_t signature_number(NodeId node);
   void find_facts(std::size_t signature, NodeId node);
   void find_blocks(std::size_t signature, NodeId node, plan::Facts& facts);
-  bool is_view(NodeId node) const { return graph_.signature(node).view >= 0 && !table_.is_apart(node); }
+
+  /// What all nodes of a signature have in common.
+  struct OfSignature {
+    static constexpr std::int32_t kAll = -1;
+
+    const OpInfo* info = nullptr;  // null: not known yet
+    std::int32_t operands = 0;     // that a plan looks at: not the parameters behind all others
+    bool is_view = false;
+    bool is_met = false;  // in the search under way
+
+    std::span<const NodeId> in_plan(std::span<const NodeId> inputs) const {
+      return operands == kAll ? inputs : inputs.first(static_cast<std::size_t>(operands));
+    }
+  };
+  OfSignature& of_signature(NodeId node);
 
   const Graph& graph_;
   NodeTable& table_;
@@ -70,6 +86,7 @@ class Collector {
   std::vector<std::vector<plan::BlockColumn>> columns_;
   std::vector<std::int32_t> signature_number_;  // in the problem under way, by signature; -1 for all others
   std::vector<std::size_t> signatures_;
+  std::vector<OfSignature> of_signature_;  // by signature of the graph
 };
 
 }  // namespace espalier::exec

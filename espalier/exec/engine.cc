@@ -131,7 +131,7 @@ Work* Engine::prepare(std::span<const NodeId> nodes, plan::Lifetime lifetime) {
   for (NodeId leaf : work.leaves) {
     // Nothing writes to a leaf.
     table_.set_value(leaf, const_cast<std::byte*>(leaf_value(graph_, leaf)));
-    if (graph_.parameter_of(leaf) != nullptr) parameters_.push_back(leaf);
+    if (graph_.shared(leaf)) parameters_.push_back(leaf);
   }
   return &work;
 }
@@ -311,6 +311,7 @@ void Engine::forget_values() {
 }
 
 void Engine::set_apart(const BackwardOptions& options) {
+  if (options.wanted.empty()) return;
   table_.resize(graph_.size());
   bool again = false;
   for (const Expr& expr : options.wanted) {
@@ -330,6 +331,7 @@ void Engine::differentiate(NodeId loss, const BackwardOptions& options) {
   const Seed seed{loss};
   Wishes wishes(graph_, {&seed, 1}, options);  // refuses before anything runs
   set_apart(options);
+  if (std::any_of(runs_.begin(), runs_.end(), [](const Run& run) { return run.is_spent; })) forget_values();
   Work* work = prepare({&loss, 1}, plan::Lifetime::kTraining);
   std::shared_ptr<const plan::Plan> plan = work != nullptr ? plan_of(work->problem) : nullptr;
   if (const std::int64_t bytes = training_bytes(plan.get(), options); !fits(bytes)) {

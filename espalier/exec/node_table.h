@@ -29,6 +29,7 @@ struct Run {
   std::byte* values = nullptr;
   std::byte* gradients = nullptr;  // during a backward pass
   bool training = false;           // it was made to be differentiated
+  bool is_spent = false;           // backward went through it and overwrote what it had read
 
   std::byte* row_of(std::int32_t number) const {
     const auto i = static_cast<std::size_t>(number);

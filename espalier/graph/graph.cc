@@ -36,11 +36,13 @@ void Graph::clear() {
   generation_ = slot_->generation.fetch_add(1, std::memory_order_acq_rel) + 1;
   if (runtime_ != nullptr) runtime_->clear();
   signatures_.clear();
+  ++epoch_;
+  known_cells_.drop_if_many();
   held_.clear();
   parameters_.clear();
   size_ = 0;
   leaf_data_.clear();
-  fields_.clear();
+  field_size_ = 0;
   instances_ = 0;
   current_instance_ = kNoInstance;
   instance_key_ = 0;
@@ -60,7 +62,11 @@ void Graph::begin_instance(std::uint64_t key) {
 Expr Graph::add_leaf_data(const LeafAttrs& attrs, const void* data, SourceLine where) {
   static const OpInfo& info = op_info(find_op("input"));
   const InputFields fields{data};
-  return record_leaf(info, &attrs, &fields, where);
+  NewestLeaf& newest = newest_leaves_[static_cast<std::size_t>(attrs.shape.elements()) % newest_leaves_.size()];
+  if (newest.epoch == epoch_ && newest.attrs == attrs) return expr(record_like(newest.node, &fields, {}, where));
+  const Expr leaf = record_leaf(info, &attrs, &fields, where);
+  newest = {leaf.node(), epoch_, attrs};
+  return leaf;
 }
 
 Expr Graph::input(const Tensor& tensor, const char* file, std::int32_t line) {
@@ -222,12 +228,22 @@ SignatureId Graph::new_signature(const OpInfo& info, const void* attrs, std::spa
 
 // Not inlined: many nodes have no fields, and recording is quicker without this code in its middle.
 [[gnu::noinline]] std::uint32_t Graph::add_fields(const void* fields, std::size_t bytes) {
-  const std::size_t begin = (fields_.size() + 7) & ~std::size_t{7};
-  if (begin > std::numeric_limits<std::uint32_t>::max())
-    throw ResourceError("graph: the fields of its nodes take 4 GiB, the most there can be");
-  fields_.resize(begin + bytes);
-  std::memcpy(fields_.data() + begin, fields, bytes);
+  const std::size_t begin = (field_size_ + 7) & ~std::size_t{7};
+  if (begin + bytes > field_capacity_) [[unlikely]]
+    grow_fields(begin + bytes);
+  field_size_ = begin + bytes;
+  if (bytes == sizeof(void*))
+    std::memcpy(fields_.data() + begin, fields, sizeof(void*));  // most are as long; known, it is no call
+  else
+    std::memcpy(fields_.data() + begin, fields, bytes);
   return static_cast<std::uint32_t>(begin);
+}
+
+void Graph::grow_fields(std::size_t at_least) {
+  if (at_least > std::numeric_limits<std::uint32_t>::max())
+    throw ResourceError("graph: the fields of its nodes take 4 GiB, the most there can be");
+  field_capacity_ = std::max({at_least, field_capacity_ * (field_capacity_ < 1 << 16 ? 4 : 2), std::size_t{1024}});
+  fields_.reserve(field_capacity_);
 }
 
 [[gnu::noinline]] void Graph::check_fields(const OpInfo& info, const void* attrs, const void* fields,
@@ -332,6 +348,35 @@ Expr Graph::record_leaf(const OpInfo& info, const void* attrs, const void* field
   }
 }
 
+NodeId Graph::record_like(NodeId sample, const void* fields, std::span<const NodeId> stacked, SourceLine where) {
+  const std::size_t like = at(sample);
+  const std::size_t operands = input_begin_[like + 1] - input_begin_[like];
+  if (size_ == capacity_) [[unlikely]]
+    grow();
+  NodeId* const nodes = room_for_inputs(operands);
+  InstanceId instance = kNoInstance;
+  for (std::size_t i = 0; i < stacked.size(); ++i) {
+    nodes[i] = stacked[i];
+    const InstanceId of = instance_[at(stacked[i])];
+    if (of != instance && of != kNoInstance) instance = instance == kNoInstance ? of : kJoint;
+  }
+  const NodeId* const of_sample = inputs_.data() + input_begin_[like];
+  for (std::size_t i = stacked.size(); i < operands; ++i) nodes[i] = of_sample[i];
+
+  const auto n = static_cast<std::size_t>(size_);
+  const SignatureId signature = signature_[like];
+  const auto field_bytes = static_cast<std::size_t>(signatures_[signature].info->field_bytes);
+  field_begin_[n] = field_bytes > 0 ? add_fields(fields, field_bytes) : 0;
+  signature_[n] = signature;
+  type_[n] = type_[like];
+  instance_[n] = instance == kNoInstance ? current_instance_ : instance;
+  source_file_[n] = where.file;
+  source_line_[n] = where.line;
+  shared_[n] = 0;
+  input_begin_[n + 1] = input_begin_[n] + static_cast<std::uint32_t>(operands);
+  return NodeId{size_++};
+}
+
 void Graph::refuse(const OpInfo& info, const Refusal& refusal, std::span<const NodeId> operands, SourceLine where,
                    const Mark& before) {
   const std::string text = located(info, refusal.sentence, operands, where);
@@ -340,6 +385,7 @@ void Graph::refuse(const OpInfo& info, const Refusal& refusal, std::span<const N
 }
 
 void Graph::roll_back(const Mark& to) {
+  if (size_ > to.size) ++epoch_;
   parameters_.truncate(to.size);
   signatures_.truncate(to.signatures);
   size_ = to.size;  // the fields of what is rolled back stay as unused bytes

@@ -12,6 +12,7 @@
 ///  3. Two nodes have the same signature id exactly when their keys are equal word by word.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -29,6 +30,7 @@
 #include "espalier/base/strategy.h"
 #include "espalier/graph/expr.h"
 #include "espalier/graph/graph_slot.h"
+#include "espalier/graph/known_cells.h"
 #include "espalier/graph/leaf.h"
 #include "espalier/graph/op_info.h"
 #include "espalier/graph/parameter.h"
@@ -160,6 +162,13 @@ class ESPALIER_EXPORT Graph {
   void rehearse(const std::function<void()>& f);
   /// Keeps an object alive as long as the nodes recorded so far.
   void hold(std::shared_ptr<const void> object) { held_.push_back(std::move(object)); }
+  /// Appends a node of the signature of `sample`, which has the same shared operands behind its stacked ones. The
+  /// stacked ones must be nodes of this graph, of the types that those of the sample have: nothing is checked.
+  NodeId record_like(NodeId sample, const void* fields, std::span<const NodeId> stacked, SourceLine where);
+  /// The cells that were used here, to find a sample by.
+  KnownCells& known_cells() { return known_cells_; }
+  /// Another number whenever recorded nodes are taken back or cleared: samples of before are none any more.
+  std::uint32_t epoch() const { return epoch_; }
 
   /// Identifies one random op: its instance and its number there.
   struct RandomPlace {
@@ -211,6 +220,7 @@ class ESPALIER_EXPORT Graph {
     return inputs_.data() + begin;
   }
   void grow_inputs(std::size_t at_least);
+  void grow_fields(std::size_t at_least);
   Expr append(const OpInfo& info, const void* attrs, const void* fields, std::span<const NodeId> operands,
               SourceLine where);
   SignatureId new_signature(const OpInfo& info, const void* attrs, std::span<const NodeId> operands,
@@ -254,9 +264,20 @@ class ESPALIER_EXPORT Graph {
   // The inputs and fields of all nodes, one after the other.
   Column<NodeId> inputs_;
   std::size_t input_capacity_ = 0;
-  std::vector<std::byte> fields_;
+  Column<std::byte> fields_;
+  std::size_t field_size_ = 0;
+  std::size_t field_capacity_ = 0;
   Column<std::uint32_t> key_;  // of the node being recorded
   std::size_t key_capacity_ = 0;
+  std::uint32_t epoch_ = 1;
+  KnownCells known_cells_;
+  /// The newest leaves by their size: most are like one of them.
+  struct NewestLeaf {
+    NodeId node{};
+    std::uint32_t epoch = 0;
+    LeafAttrs attrs;
+  };
+  std::array<NewestLeaf, 8> newest_leaves_;
 
   Arena leaf_data_;
   ParameterNodes parameters_;

@@ -64,9 +64,9 @@ TreeState ChildSumTreeLstm::node(const Operand* x, const Children& children) con
     if (memory != nullptr) c = add(at(c), at(*memory));
     results = {lstm_output(at(detail::gate(at(gates), size, 1)), at(c)), c};
   };
-  ExprList results;
+  std::array<Expr, 2> results;
   if (list.empty()) {
-    results = detail::record_cell(*leaf_cell_, {*x}, [&](std::span<const Expr> in, ExprList& to) {
+    results = detail::record_cell<2>(*leaf_cell_, {*x}, [&](std::span<const Expr> in, ExprList& to) {
       state(affine(at(in[0]), at(w_), at(b_)), nullptr, to);
     });
   } else {
@@ -75,7 +75,7 @@ TreeState ChildSumTreeLstm::node(const Operand* x, const Children& children) con
     for (const TreeState& child : list) outputs.push_back(child.h);
     OperandList inputs{at(outputs.size() == 1 ? outputs[0] : sum(at(outputs))), at(remembered(x, children))};
     if (x != nullptr) inputs.push_back(*x);
-    results = detail::record_cell(*cell_, inputs, [&](std::span<const Expr> in, ExprList& to) {
+    results = detail::record_cell<2>(*cell_, inputs, [&](std::span<const Expr> in, ExprList& to) {
       Expr gates = affine(at(in[0]), at(u_), at(b_));
       if (in.size() > 2) gates = add(at(linear(at(in[2]), at(w_))), at(gates));
       state(gates, &in[1], to);
@@ -93,7 +93,7 @@ Expr ChildSumTreeLstm::remembered(const Operand* x, const Children& children) co
   for (const TreeState& child : children.list()) {
     OperandList inputs{at(child.h), at(child.c)};
     if (x != nullptr) inputs.push_back(at(from_x));
-    memories.push_back(detail::record_cell(*forget_cell_, inputs, [&](std::span<const Expr> in, ExprList& to) {
+    memories.push_back(detail::record_cell<1>(*forget_cell_, inputs, [&](std::span<const Expr> in, ExprList& to) {
       Expr forget = affine(at(in[0]), at(u_f_), at(b_f_));
       if (in.size() > 2) forget = add(at(in[2]), at(forget));
       to = {mul(at(sigmoid(at(forget))), at(in[1]))};

@@ -1,6 +1,8 @@
 /// What the cells share: gates that lie side by side in one parameter, and the user's line for every op of a cell.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -41,19 +43,23 @@ init::Initializer gate_bias(std::int32_t hidden, std::int32_t first, std::int32_
 /// Refuses a size below 1: `lstm "encoder": the hidden size must be at least 1, and 0 was given`.
 void require_size(std::string_view layer, const Scope& scope, std::string_view name, std::int64_t size);
 
-/// Records a use of a cell whose function is `f(inputs, results)`.
-template <class F>
-ExprList record_cell(const cells::Core& core, std::span<const Operand> inputs, const F& f) {
+/// Records a use of a cell of `n` results whose function is `f(inputs, results)`.
+template <std::size_t n, class F>
+std::array<Expr, n> record_cell(const cells::Core& core, std::span<const Operand> inputs, const F& f) {
+  std::array<Expr, n> again;
+  ExprList exprs;
+  for (const Operand& input : inputs) exprs.push_back(input.expr());
+  if (core.record_again(exprs, inputs[0].where(), again)) return again;
   ExprList results;
   const auto call = [](const void* object, std::span<const Expr> given, ExprList& to) {
     (*static_cast<const F*>(object))(given, to);
   };
   core.record(inputs, {&f, call}, results);
-  return results;
+  return cells::Results<std::array<Expr, n>>::give(results);
 }
-template <class F>
-ExprList record_cell(const cells::Core& core, std::initializer_list<Operand> inputs, const F& f) {
-  return record_cell(core, std::span<const Operand>(inputs.begin(), inputs.size()), f);
+template <std::size_t n, class F>
+std::array<Expr, n> record_cell(const cells::Core& core, std::initializer_list<Operand> inputs, const F& f) {
+  return record_cell<n>(core, std::span<const Operand>(inputs.begin(), inputs.size()), f);
 }
 
 }  // namespace espalier::nn::detail

@@ -45,7 +45,7 @@ LstmState LstmCell::operator()(Operand x, const State& state) const {
     const Expr c = lstm_memory(at(std::span<const Expr>(parts)));
     results = {lstm_output(at(detail::gate(at(gates), size, 2)), at(c)), c};
   };
-  const ExprList results = detail::record_cell(*cell_, {x, at(state.h), at(state.c)}, equations);
+  const auto results = detail::record_cell<2>(*cell_, {x, at(state.h), at(state.c)}, equations);
   return {results[0], results[1]};
 }
 

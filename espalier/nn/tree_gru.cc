@@ -52,7 +52,7 @@ Expr TreeGru::apply(const Unit& unit, const Operand& h) {
 Expr TreeGru::leaf(Operand x) const {
   const detail::At at{x.where()};
   const auto equations = [&](std::span<const Expr> in, ExprList& results) { results = {apply(leaf_, at(in[0]))}; };
-  return detail::record_cell(*leaf_cell_, {x}, equations)[0];
+  return detail::record_cell<1>(*leaf_cell_, {x}, equations)[0];
 }
 
 Expr TreeGru::operator()(Operand left, Operand right) const {
@@ -75,7 +75,7 @@ Expr TreeGru::operator()(const Operands& children) const {
   };
   OperandList inputs;
   for (const Expr& child : list) inputs.push_back(at(child));
-  return detail::record_cell(*cell_, inputs, equations)[0];
+  return detail::record_cell<1>(*cell_, inputs, equations)[0];
 }
 
 }  // namespace espalier::nn

@@ -60,7 +60,7 @@ TreeState NaryTreeLstm::leaf(Operand x) const {
     const Expr c = lstm_memory(at(std::span<const Expr>(parts)));
     results = {lstm_output(at(detail::gate(at(gates), hidden_, 1)), at(c)), c};
   };
-  const ExprList results = detail::record_cell(*leaf_cell_, {x}, equations);
+  const auto results = detail::record_cell<2>(*leaf_cell_, {x}, equations);
   return {results[0], results[1]};
 }
 
@@ -111,7 +111,7 @@ TreeState NaryTreeLstm::node(const Operand* x, const Children& given) const {
     const Expr c = lstm_memory(at(parts));
     results = {lstm_output(at(detail::gate(at(gates), hidden_, 1)), at(c)), c};
   };
-  const ExprList results = detail::record_cell(*cell_, inputs, equations);
+  const auto results = detail::record_cell<2>(*cell_, inputs, equations);
   return {results[0], results[1]};
 }
 

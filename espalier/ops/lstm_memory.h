@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -49,21 +50,39 @@ struct LstmMemory {
       for (std::size_t k = 2; k < in.size(); k += 2) y[j] += open(in[k][j]) * in[k + 1][j];
     }
   }
+  /// The gates: i, u, f_1, f_2, ...
+  static std::uint32_t overwrites(std::size_t operands) {
+    std::uint32_t mask = 0;
+    for (std::size_t k = 0; k < operands; ++k) mask |= keeps_operand(k) ? 0 : 1U << k;
+    return mask;
+  }
+  static std::int64_t saved_in_place(const Attrs&, const InputShapes&) { return 0; }
   static void forward(const Attrs&, const StepIn& in, const StepOut& out) {
-    std::vector<const float*> gates(in.size() - 2);
+    const std::size_t count = in.size();
+    Pointers<const float*> x(count);
+    Pointers<float*> opened(count / 2 + 1);
+    const bool leaves = out.in_place || out.saved.data != nullptr;
     for (std::int64_t r = 0; r < in.rows; ++r) {
-      for (std::size_t k = 0; k < gates.size(); ++k) gates[k] = in[k + 2][r];
-      kernels::lstm_memory(out.y.width, in[0][r], in[1][r], children(in.size()), gates.data(), out.y[r], out.saved[r]);
+      for (std::size_t k = 0; k < count; ++k) x[k] = in[k][r];
+      for (std::size_t k = 0; k < count / 2 + 1 && leaves; ++k)
+        opened[k] =
+            out.in_place ? const_cast<float*>(x[gate(k)]) : out.saved[r] + static_cast<std::int64_t>(k) * out.y.width;
+      kernels::lstm_memory(out.y.width, children(count), x.data(), out.y[r], leaves ? opened.data() : nullptr);
     }
   }
   static void backward(const Attrs&, const Saved& saved, Grads& grads) {
     const std::size_t count = saved.in.size();
-    std::vector<const float*> gates(count - 2);
-    std::vector<kernels::GradientTarget> targets(count);
+    Pointers<const float*> x(count);
+    Pointers<const float*> opened(count / 2 + 1);
+    Pointers<kernels::GradientTarget> targets(count);
     for (std::int64_t r = 0; r < saved.in.rows; ++r) {
-      for (std::size_t k = 0; k < gates.size(); ++k) gates[k] = saved.in[k + 2][r];
-      for (std::size_t k = 0; k < count; ++k) targets[k] = target_of(grads[k], r);
-      kernels::lstm_memory_gradient(saved.dy.width, children(count), gates.data(), saved.saved[r], saved.dy[r],
+      for (std::size_t k = 0; k < count; ++k) {
+        x[k] = saved.in[k][r];
+        targets[k] = target_of(grads[k], r);
+      }
+      for (std::size_t k = 0; k < count / 2 + 1; ++k)
+        opened[k] = saved.in_place ? x[gate(k)] : saved.saved[r] + static_cast<std::int64_t>(k) * saved.dy.width;
+      kernels::lstm_memory_gradient(saved.dy.width, children(count), x.data(), opened.data(), saved.dy[r],
                                     targets.data());
     }
   }
@@ -84,6 +103,20 @@ struct LstmMemory {
   }
 
  private:
+  /// One for each operand: most cells have few.
+  template <class T>
+  class Pointers {
+   public:
+    explicit Pointers(std::size_t count) : many_(count > few_.size() ? count : 0) {}
+    T* data() { return many_.empty() ? few_.data() : many_.data(); }
+    T& operator[](std::size_t i) { return data()[i]; }
+
+   private:
+    std::array<T, 8> few_{};
+    std::vector<T> many_;
+  };
+  /// The operand that is opened as number k.
+  static std::size_t gate(std::size_t k) { return k < 2 ? k : 2 * (k - 1); }
   static std::int64_t children(std::size_t operands) { return static_cast<std::int64_t>(operands / 2) - 1; }
 };
 

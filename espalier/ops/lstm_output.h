@@ -28,14 +28,24 @@ struct LstmOutput {
     using std::tanh;
     for (std::size_t j = 0; j < y.size(); ++j) y[j] = Sigmoid::value<T>({}, {}, in[0][j]) * tanh(in[1][j]);
   }
+  static std::uint32_t overwrites(std::size_t) { return 1; }
+  static std::int64_t saved_in_place(const Attrs&, const InputShapes& in) { return in["o"].elements(); }
   static void forward(const Attrs&, const StepIn& in, const StepOut& out) {
-    for (std::int64_t r = 0; r < in.rows; ++r)
-      kernels::lstm_output(out.y.width, in[0][r], in[1][r], out.y[r], out.saved[r]);
+    const std::int64_t n = out.y.width;
+    const bool leaves = out.saved.data != nullptr;
+    for (std::int64_t r = 0; r < in.rows; ++r) {
+      float* const saved = leaves ? out.saved[r] : nullptr;
+      float* const opened = out.in_place ? const_cast<float*>(in[0][r]) : saved;
+      kernels::lstm_output(n, in[0][r], in[1][r], out.y[r], opened, leaves && !out.in_place ? saved + n : saved);
+    }
   }
   static void backward(const Attrs&, const Saved& saved, Grads& grads) {
-    for (std::int64_t r = 0; r < saved.in.rows; ++r)
-      kernels::lstm_output_gradient(saved.dy.width, saved.saved[r], saved.dy[r], target_of(grads[0], r),
-                                    target_of(grads[1], r));
+    const std::int64_t n = saved.dy.width;
+    for (std::int64_t r = 0; r < saved.in.rows; ++r) {
+      const float* const opened = saved.in_place ? saved.in[0][r] : saved.saved[r];
+      const float* const memory = saved.in_place ? saved.saved[r] : saved.saved[r] + n;
+      kernels::lstm_output_gradient(n, opened, memory, saved.dy[r], target_of(grads[0], r), target_of(grads[1], r));
+    }
   }
   static Samples samples() {
     return {gives<LstmOutput>({Tensor({2}, {0, 1}), Tensor({2}, {1, 0})}, Tensor({2}, {0.380797F, 0})),

@@ -110,6 +110,12 @@ OpInfo make_op_info() {
     };
   if constexpr (requires { &Op::weight; }) info.weight = &Op::weight;
   if constexpr (requires { &Op::keeps_operand; }) info.keeps_operand = &Op::keeps_operand;
+  if constexpr (requires { &Op::overwrites; }) {
+    info.overwrites = &Op::overwrites;
+    info.saved_in_place = [](const void* attrs, const InputShapes& in) {
+      return Op::saved_in_place(detail::typed<Attrs>(attrs), in);
+    };
+  }
   if constexpr (requires { &Op::table_row; })
     info.table_row = [](const void* fields) { return Op::table_row(detail::typed<Fields>(fields)); };
   info.plain_float = &detail::plain<Op, float>;

@@ -56,6 +56,9 @@ struct StepIn {
 struct StepOut {
   Rows y;
   Rows saved;  // as many floats a row as the op's `saved` said
+  /// Of an op that can: what backward needs is left in the inputs that the op `overwrites`, and in `saved` as many
+  /// floats a row as its `saved_in_place` said.
+  bool in_place = false;
   /// Of a cell: all of its results; y is the first.
   std::span<const Rows> results;
 };
@@ -64,6 +67,7 @@ struct Saved {
   StepIn in;    // only what Keep names may be read
   ConstRows y;  // likewise
   ConstRows saved;
+  bool in_place = false;  // as forward was told
   ConstRows dy;
   /// Of a cell: all of its results, and their gradients, which it may add to.
   std::span<const Rows> results;

@@ -1,0 +1,118 @@
+// The nodes of a use of a cell: one for each of its programs, and one for each further result.
+#include <array>
+#include <vector>
+
+#include "espalier/cells/trace.h"
+
+namespace espalier::cells {
+namespace {
+
+/// The fields of a node: the places of its random ops in the random numbers.
+class Fields {
+ public:
+  Fields(const Graph& graph, const Program& program, const Graph::RandomPlace& first) {
+    if (program.random_ops().empty()) return;
+    bytes_.resize(static_cast<std::size_t>(program.info().field_bytes));
+    for (const Program::RandomOp& random : program.random_ops())
+      random.info->place_random(bytes_.data() + random.begin, graph.options().seed, graph.options().step,
+                                first.instance_key, first.number + random.number);
+  }
+  const void* data() const { return bytes_.data(); }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+/// Records a use of a program; the graph is told all about it.
+NodeId record_program(Graph& graph, const std::shared_ptr<const Program>& program, std::span<const Operand> inputs,
+                      const Graph::RandomPlace& first, ExprList& results) {
+  const SourceLine where = inputs[0].where();
+  InlineList<Operand, 16> operands;
+  for (const Operand& input : inputs) operands.push_back(input);
+  for (const Parameter* parameter : program->parameters()) operands.push_back({parameter, where});
+  struct Attrs {
+    const Program* program;
+    std::uint32_t number;
+    std::uint32_t unused = 0;
+  };
+  const std::int32_t known = graph.signatures().size();
+  const Attrs attrs{program.get(), 0};
+  const Fields fields(graph, *program, first);
+  results.push_back(graph.record(program->info(), &attrs, fields.data(), std::span<const Operand>(operands)));
+  const Operand cell(results[0], where);
+  for (std::size_t k = 1; k < program->results(); ++k) {
+    const Attrs of_result{program.get(), static_cast<std::uint32_t>(k)};
+    results.push_back(graph.record(program->info(k), &of_result, nullptr, std::span<const Operand>(&cell, 1)));
+  }
+  if (graph.signatures().size() != known) graph.hold(program);
+  return cell.expr().node();
+}
+
+/// Records a use of a program like an earlier one. Its further results are the nodes behind the one that is returned.
+NodeId record_program_like(Graph& graph, NodeId sample, const Program& program, std::span<const NodeId> inputs,
+                           const Graph::RandomPlace& first, SourceLine where) {
+  const Fields fields(graph, program, first);
+  const NodeId cell = graph.record_like(sample, fields.data(), inputs, where);
+  for (std::size_t k = 1; k < program.results(); ++k)
+    graph.record_like(NodeId{index_of(sample) + static_cast<std::int32_t>(k)}, nullptr, {&cell, 1}, where);
+  return cell;
+}
+
+}  // namespace
+
+void Compiled::record(Graph& graph, std::span<const Operand> inputs, KnownCell& known, ExprList& to) const {
+  ExprList projected;
+  ExprList updated;
+  OperandList operands;
+  const auto gather = [&](std::span<const Source> sources) {
+    operands.clear();
+    for (const Source& source : sources)
+      operands.push_back(source.from == From::kInput ? inputs[source.number]
+                                                     : Operand(projected[source.number], inputs[0].where()));
+  };
+  const Graph::RandomPlace first_random = graph.next_random_places(random_ops);
+  if (projection != nullptr) {
+    gather(projection_inputs);
+    known.projection = record_program(graph, projection, operands, first_random, projected);
+  }
+  if (update != nullptr) {
+    gather(update_inputs);
+    known.update = record_program(graph, update, operands, first_random, updated);
+  }
+  to.clear();
+  for (const Source& source : results) {
+    if (source.from == From::kUpdate)
+      to.push_back(updated[source.number]);
+    else if (source.from == From::kProjection)
+      to.push_back(projected[source.number]);
+    else
+      to.push_back(inputs[source.number].parameter() != nullptr ? graph.parameter(*inputs[source.number].parameter())
+                                                                : inputs[source.number].expr());
+  }
+}
+
+void Compiled::record_like(Graph& graph, std::span<const Expr> inputs, SourceLine where, const KnownCell& known,
+                           std::span<Expr> to) const {
+  const Graph::RandomPlace first_random = graph.next_random_places(random_ops);
+  NodeId projected{};
+  NodeId updated{};
+  const auto node_of = [&](const Source& source) {
+    if (source.from == From::kInput) return inputs[source.number].node();
+    const NodeId first = source.from == From::kUpdate ? updated : projected;
+    return NodeId{index_of(first) + static_cast<std::int32_t>(source.number)};
+  };
+  std::array<NodeId, kMostInputs> nodes;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
+  const auto gather = [&](std::span<const Source> sources) {
+    std::size_t count = 0;
+    for (const Source& source : sources) nodes[count++] = node_of(source);
+    return std::span<const NodeId>(nodes).first(count);
+  };
+  if (projection != nullptr)
+    projected =
+        record_program_like(graph, known.projection, *projection, gather(projection_inputs), first_random, where);
+  if (update != nullptr)
+    updated = record_program_like(graph, known.update, *update, gather(update_inputs), first_random, where);
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] = graph.expr(node_of(results[i]));
+}
+
+}  // namespace espalier::cells
