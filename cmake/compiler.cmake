@@ -29,6 +29,13 @@ target_compile_options(espalier_compiler INTERFACE
   # Source positions in messages are relative to the project, wherever it was cloned.
   -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 
+# What belongs to a thread is reached by a shorter way.
+include(CheckCXXCompilerFlag)
+check_cxx_compiler_flag(-mtls-dialect=gnu2 ESPALIER_HAS_TLS_DESCRIPTORS)
+if(ESPALIER_HAS_TLS_DESCRIPTORS AND NOT ESPALIER_SANITIZE)
+  target_compile_options(espalier_compiler INTERFACE -mtls-dialect=gnu2)
+endif()
+
 if(ESPALIER_WERROR)
   target_compile_options(espalier_compiler INTERFACE -Werror)
 endif()

@@ -259,7 +259,9 @@ class Compiler {
     const std::span<const NodeId> inputs = trace_.inputs(node);
     const auto a = product_of_.find(inputs[0]);
     const auto b = product_of_.find(inputs[1]);
-    if (a == product_of_.end() || b == product_of_.end() || a == b) return false;
+    if (a != product_of_.end() && b == product_of_.end()) return add_to_copy(node, inputs[1], inputs[0]);
+    if (a == product_of_.end() && b != product_of_.end()) return add_to_copy(node, inputs[0], inputs[1]);
+    if (a == product_of_.end() || a == b) return false;
     if (uses_[at(inputs[0])] != 1 || uses_[at(inputs[1])] != 1) return false;
     const bool in_order = a->second.last < b->second.first;
     const Products earlier = in_order ? a->second : b->second;
@@ -275,6 +277,39 @@ class Compiler {
     value_of_[at(node)] = out;
     product_of_[node] = {earlier.first, later.last};
     return true;
+  }
+
+  /// x + h U, where x is an input: the product is added to a copy of it.
+  bool add_to_copy(NodeId node, NodeId input, NodeId product) {
+    const Products made_by = product_of_[product];
+    const std::int32_t x = value_of_[at(input)];
+    if (made_by.first != made_by.last || is_result(node) || uses_[at(product)] != 1) return false;
+    if (x < 0 || value(x).base == kNone || base_of(x).place != Place::kInput) return false;
+    const std::size_t at_product = made_by.first;
+    const std::int32_t out = code()[at_product].out;
+    code().insert(code().begin() + static_cast<std::ptrdiff_t>(at_product), copy_of(x, flat(out)));
+    for (auto& [of, products] : product_of_) {
+      products.first += products.first >= at_product ? 1 : 0;
+      products.last += products.last >= at_product ? 1 : 0;
+    }
+    code()[at_product + 1].accumulates = true;
+    value_of_[at(node)] = out;
+    return true;
+  }
+  /// The same numbers as one line.
+  std::int32_t flat(std::int32_t id) {
+    Value line = value(id);
+    line.shape = Shape{line.width};
+    return add_value(line);
+  }
+  Instruction copy_of(std::int32_t from, std::int32_t to) {
+    static const OpInfo& concat = op_info(find_op("concat"));
+    Instruction made;
+    made.info = &concat;
+    made.attrs.assign(static_cast<std::size_t>(concat.attr_words), 0);
+    made.in = {flat(from)};
+    made.out = to;
+    return made;
   }
 
   /// The instruction that made this value, if it is a product of elements that nobody else reads.
@@ -324,22 +359,13 @@ class Compiler {
 
   /// Results that are no memory of their own: inputs, views, and what is a result twice.
   void add_result_copies() {
-    static const OpInfo& concat = op_info(find_op("concat"));
     for (std::size_t k = 0; k < results_.size(); ++k) {
       const std::int32_t from = value_of_[at(results_[k])];
       const auto number = static_cast<std::int32_t>(k);
       program_->result_shapes_.push_back(trace_.type(results_[k]).shape);
       const Base& base = base_of(from);
       if (base.place == Place::kResult && base.number == number && value(from).width == base.width) continue;
-      const Shape flat{value(from).width};
-      Value line = value(from);
-      line.shape = flat;
-      Instruction made;
-      made.info = &concat;
-      made.attrs.assign(static_cast<std::size_t>(concat.attr_words), 0);
-      made.in = {add_value(line)};
-      made.out = add_base(Place::kResult, number, flat);
-      code().push_back(std::move(made));
+      code().push_back(copy_of(from, add_base(Place::kResult, number, Shape{value(from).width})));
     }
   }
 

@@ -157,7 +157,13 @@ class Backward {
   void add_table_rows(const OpInfo& info) {
     const Parameter& table = *graph_.parameter_of(graph_.inputs(nodes_[0])[0]);
     Gradients& gradients = gradients_of(table);
-    for (NodeId node : nodes_) gradients.add_row(table, info.table_row(graph_.fields(node)), ledger_.where(node));
+    rows_.clear();
+    row_values_.clear();
+    for (NodeId node : nodes_) {
+      rows_.push_back(info.table_row(graph_.fields(node)));
+      row_values_.push_back(ledger_.where(node));
+    }
+    gradients.add_rows(table, rows_, row_values_);
   }
 
   /// Parts that were written in place have their gradient in place too.
@@ -534,6 +540,8 @@ class Backward {
   std::vector<GradRows> grads_;
   std::vector<Opened> opened_;
   std::vector<float*> targets_;
+  std::vector<std::int32_t> rows_;  // of a table
+  std::vector<const std::byte*> row_values_;
   std::vector<float> unread_;
   bool any_ = false;
   bool unread_rows_ = false;

@@ -60,6 +60,38 @@ struct Gradients::Entry : Gradient {
   bool is_zero = true;
   std::vector<std::int32_t> new_rows;  // as they came
   std::vector<std::byte> new_values;
+
+  /// The gradient is the sum of these rows, some of which may be given several times; values_of(i) are those of the
+  /// i-th.
+  template <class ValuesOf>
+  void set_rows(std::span<const std::int32_t> given, const ValuesOf& values_of) {
+    const DType dtype = parameter->value().dtype();
+    const auto width = static_cast<std::size_t>(row_width());
+    const std::size_t row_bytes = width * size_of(dtype);
+    std::vector<std::pair<std::int32_t, std::size_t>> order;
+    order.reserve(given.size());
+    for (std::size_t i = 0; i < given.size(); ++i) order.emplace_back(given[i], i);
+    std::sort(order.begin(), order.end());
+    std::vector<std::int32_t> distinct;
+    distinct.reserve(order.size());
+    for (const auto& [row, i] : order)
+      if (distinct.empty() || distinct.back() != row) distinct.push_back(row);
+    Tensor sums = Tensor::unset(with_rows(parameter->shape(), distinct.size()), dtype);
+    std::byte* to = sums.data();
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const std::byte* const values = values_of(order[i].second);
+      if (i > 0 && order[i].first == order[i - 1].first) {
+        add_row_to(dtype, to - row_bytes, values, width);
+      } else {
+        std::memcpy(to, values, row_bytes);
+        to += row_bytes;
+      }
+    }
+    rows = std::move(distinct);
+    row_values = std::move(sums);
+    sparse = true;
+    is_zero = false;
+  }
 };
 
 Gradients::Gradients() = default;
@@ -128,6 +160,16 @@ void Gradients::add_row(const Parameter& parameter, std::int32_t row, const void
   of.new_values.insert(of.new_values.end(), bytes, bytes + size);
 }
 
+void Gradients::add_rows(const Parameter& parameter, std::span<const std::int32_t> rows,
+                         std::span<const std::byte* const> values) {
+  Entry& of = entry(parameter);
+  if (of.is_zero && of.new_rows.empty()) {
+    of.set_rows(rows, [&](std::size_t i) { return values[i]; });
+    return;
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) add_row(parameter, rows[i], values[i]);
+}
+
 void Gradients::join_rows() {
   for (auto& entry : entries_) {
     Entry& of = *entry;
@@ -143,31 +185,11 @@ void Gradients::join_rows() {
         add_row_to(dtype, of.dense.data() + static_cast<std::size_t>(of.new_rows[i]) * row_bytes, new_row(i), width);
     } else {
       // What is there already comes first, then the new rows in the order they came: the same bits every time.
-      std::vector<std::pair<std::int32_t, std::size_t>> order;
+      std::vector<std::int32_t> rows = of.rows;
+      rows.insert(rows.end(), of.new_rows.begin(), of.new_rows.end());
       const std::size_t old = of.rows.size();
-      for (std::size_t i = 0; i < old; ++i) order.emplace_back(of.rows[i], i);
-      for (std::size_t i = 0; i < of.new_rows.size(); ++i) order.emplace_back(of.new_rows[i], old + i);
-      std::sort(order.begin(), order.end());
-      std::vector<std::int32_t> rows;
-      for (const auto& [row, from] : order)
-        if (rows.empty() || rows.back() != row) rows.push_back(row);
-      Tensor sums(with_rows(parameter.shape(), rows.size()), dtype);
-      std::byte* to = sums.data() - row_bytes;
-      std::int32_t last = -1;
-      for (const auto& [row, from] : order) {
-        const std::byte* values = from < old ? of.row_values.data() + from * row_bytes : new_row(from - old);
-        if (row == last) {
-          add_row_to(dtype, to, values, width);
-          continue;
-        }
-        to += row_bytes;
-        std::memcpy(to, values, row_bytes);
-        last = row;
-      }
-      of.rows = std::move(rows);
-      of.row_values = std::move(sums);
-      of.sparse = true;
-      of.is_zero = false;
+      of.set_rows(rows,
+                  [&](std::size_t i) { return i < old ? of.row_values.data() + i * row_bytes : new_row(i - old); });
     }
     of.new_rows.clear();
     of.new_values.clear();

@@ -72,6 +72,9 @@ class ESPALIER_EXPORT Gradients {
   Dense dense(const Parameter& parameter);
   /// Adds to one row; the values are copied. Takes effect with join_rows().
   void add_row(const Parameter& parameter, std::int32_t row, const void* values);
+  /// The same for many rows. Where there are none yet, they take effect at once, and are not copied first.
+  void add_rows(const Parameter& parameter, std::span<const std::int32_t> rows,
+                std::span<const std::byte* const> values);
   /// Sorts, adds up and merges the rows given since the last call.
   void join_rows();
 

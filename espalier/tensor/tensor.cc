@@ -45,8 +45,9 @@ void Tensor::allocate() {
 
 Tensor::Tensor() : Tensor(Shape{}) {}
 
-Tensor::Tensor(const Shape& shape, DType dtype) : shape_(shape), dtype_(dtype) {
-  allocate();
+Tensor Tensor::unset(const Shape& shape, DType dtype) { return {shape, dtype, Unset{}}; }
+
+Tensor::Tensor(const Shape& shape, DType dtype) : Tensor(shape, dtype, Unset{}) {
   std::memset(data_.get(), 0, bytes());
 }
 
@@ -56,7 +57,7 @@ Tensor::Tensor(const Shape& shape, std::initializer_list<float> values)
 template <class T>
 Tensor Tensor::from(const Shape& shape, std::span<const T> values) {
   require_count(shape, values.size());
-  Tensor result(shape, dtype_of<T>);
+  Tensor result = unset(shape, dtype_of<T>);
   if (!values.empty()) std::memcpy(result.data(), values.data(), values.size_bytes());
   return result;
 }

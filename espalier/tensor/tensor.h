@@ -31,6 +31,8 @@ class ESPALIER_EXPORT Tensor {
   static Tensor from(const Shape& shape, const std::vector<T>& values) {
     return from(shape, std::span<const T>(values));
   }
+  /// The elements are whatever was in memory: for those who write all of them.
+  static Tensor unset(const Shape& shape, DType dtype = DType::kFloat32);
   static Tensor filled(const Shape& shape, double value, DType dtype = DType::kFloat32);
 
   Tensor(const Tensor& other);
@@ -70,6 +72,9 @@ class ESPALIER_EXPORT Tensor {
   bool operator==(const Tensor& other) const;
 
  private:
+  struct Unset {};
+  Tensor(const Shape& shape, DType dtype, Unset) : shape_(shape), dtype_(dtype) { allocate(); }
+
   struct Free {
     void operator()(std::byte* p) const;
   };
