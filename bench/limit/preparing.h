@@ -9,9 +9,14 @@ namespace espalier::bench {
 /// measured (AVX-512, 300 x 750 and smaller; `bench/products`).
 class Preparing {
  public:
+  /// Up to so many weights products take them as they are, and only a transposed copy pays: from so many rows on.
+  static constexpr std::int64_t kSmall = 20480;
+  static constexpr std::int64_t kRowsForCopy = 16;
+
   /// A product of so many rows. Those by weights as they are lose only where rows are few, those by transposed weights
   /// always.
   void add(std::int64_t rows) {
+    rows_ += rows;
     if (rows < 8) forward_gain_ += 0.02;
     if (rows < 3)
       backward_gain_ += 0.017;
@@ -23,10 +28,14 @@ class Preparing {
   /// For inference the weights stay, and are laid out once.
   void add_forever() { forward_gain_ += 1e9; }
 
-  bool pays_forward() const { return forward_gain_ > 1.0; }
-  bool pays_backward() const { return backward_gain_ > 0.6; }
+  /// For so many weights.
+  bool pays_forward(std::int64_t weights) const { return weights > kSmall && forward_gain_ > 1.0; }
+  bool pays_backward(std::int64_t weights) const {
+    return weights > kSmall ? backward_gain_ > 0.6 : rows_ >= kRowsForCopy;
+  }
 
  private:
+  std::int64_t rows_ = 0;
   double forward_gain_ = 0;
   double backward_gain_ = 0;
 };

@@ -14,6 +14,8 @@
 #include "espalier/kernels/onednn.h"
 #include "espalier/kernels/product.h"
 #include "espalier/kernels/rows.h"
+#include "espalier/kernels/small_product.h"
+#include "espalier/kernels/transpose.h"
 
 namespace espalier::kernels {
 namespace {
@@ -21,8 +23,6 @@ namespace {
 /// A primitive of oneDNN is made for a number of rows. Longer products run in pieces of this many, so that all there
 /// will ever be are made once.
 constexpr std::int64_t kMostRows = 64;
-/// Below so many weights a call of oneDNN costs more than laying them out gains (`bench/products`).
-constexpr std::int64_t kLeastWeights = 64 * 64;
 /// Multiply-adds below which a part is not worth the waking of a thread.
 constexpr std::int64_t kLeastWork = std::int64_t{1} << 20;
 /// Parts of fewer rows leave the register tiles half empty.
@@ -211,7 +211,7 @@ KernelTable& table_of(std::int64_t k, std::int64_t n) {
 class Prepared::Matrix {
  public:
   Matrix(std::int64_t k, std::int64_t n) : k_(k), n_(n) {
-    if (k * n < kLeastWeights) return;
+    if (is_small_matrix(k, n)) return;
     KernelTable& table = table_of(k, n);
     if (!table.is_blocked()) return;
     table_ = &table;
@@ -227,11 +227,15 @@ class Prepared::Matrix {
 
   std::int64_t k() const { return k_; }
   std::int64_t n() const { return n_; }
+  const float* plain() const { return table_ == nullptr ? plain_.data() : nullptr; }
 
   void assign(const float* b, std::int64_t next_row, std::int64_t next_column) {
     if (table_ == nullptr) {
       plain_.resize(static_cast<std::size_t>(k_ * n_));
-      copy_plain(b, next_row, next_column);
+      if (next_row == 1)
+        transpose(n_, k_, b, next_column, plain_.data(), n_);
+      else
+        for (std::int64_t r = 0; r < k_; ++r) std::copy_n(b + r * next_row, n_, plain_.data() + r * n_);
       return;
     }
     const dnnl_dims_t dims{k_, n_};
@@ -256,15 +260,6 @@ class Prepared::Matrix {
  private:
   static constexpr std::size_t kAlignment = 64;
 
-  void copy_plain(const float* b, std::int64_t next_row, std::int64_t next_column) {
-    constexpr std::int64_t kTile = 16;  // a transposed matrix is read and written by lines of the cache
-    for (std::int64_t i = 0; i < k_; i += kTile)
-      for (std::int64_t j = 0; j < n_; j += kTile)
-        for (std::int64_t r = i; r < std::min(i + kTile, k_); ++r)
-          for (std::int64_t s = j; s < std::min(j + kTile, n_); ++s)
-            plain_[static_cast<std::size_t>(r * n_ + s)] = b[r * next_row + s * next_column];
-  }
-
   void make_reorder(const dnnl_memory_desc_t& from) {
     from_ = from;
     require_success(dnnl_memory_create(source_.out(), &from_, engine(), nullptr), kWhat);
@@ -278,16 +273,7 @@ class Prepared::Matrix {
   void rows(std::int64_t m, const float* a, std::int64_t lda, const float* bias, float* c, std::int64_t ldc,
             bool accumulate) const {
     if (table_ == nullptr) {
-      if (bias != nullptr) {
-        for (std::int64_t r = 0; r < m; ++r) {
-          const std::span<float> row(c + r * ldc, static_cast<std::size_t>(n_));
-          if (accumulate)
-            add({bias, row.size()}, row);
-          else
-            copy({bias, row.size()}, row);
-        }
-      }
-      kernels::product(m, n_, k_, a, lda, plain_.data(), n_, c, ldc, accumulate || bias != nullptr);
+      affine(m, n_, k_, a, lda, plain_.data(), n_, bias, c, ldc, accumulate);
       return;
     }
     const OneOpenMpThread one;
@@ -369,6 +355,8 @@ void Prepared::assign_transposed(std::int64_t k, std::int64_t n, const float* t,
 
 std::int64_t Prepared::k() const { return matrix_ == nullptr ? 0 : matrix_->k(); }
 std::int64_t Prepared::n() const { return matrix_ == nullptr ? 0 : matrix_->n(); }
+
+const float* Prepared::plain() const { return matrix_ == nullptr ? nullptr : matrix_->plain(); }
 
 void Prepared::product(std::int64_t m, const float* a, std::int64_t lda, const float* bias, float* c, std::int64_t ldc,
                        bool accumulate) const {
