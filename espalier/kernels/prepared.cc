@@ -211,15 +211,14 @@ KernelTable& table_of(std::int64_t k, std::int64_t n) {
 class Prepared::Matrix {
  public:
   Matrix(std::int64_t k, std::int64_t n) : k_(k), n_(n) {
-    if (is_small_matrix(k, n)) return;
-    KernelTable& table = table_of(k, n);
-    if (!table.is_blocked()) return;
-    table_ = &table;
-    blocked_.resize(dnnl_memory_desc_get_size(&table.weights()) / sizeof(float) + kAlignment);
-    void* aligned = blocked_.data();
-    std::size_t space = blocked_.size() * sizeof(float);
-    std::align(kAlignment, space - kAlignment, aligned, space);
-    require_success(dnnl_memory_create(weights_.out(), &table.weights(), engine(), aligned), kWhat);
+    KernelTable* table = is_small_matrix(k, n) ? nullptr : &table_of(k, n);
+    if (table == nullptr || !table->is_blocked()) {
+      make_room(static_cast<std::size_t>(k * n) * sizeof(float));
+      return;
+    }
+    table_ = table;
+    make_room(dnnl_memory_desc_get_size(&table->weights()));
+    require_success(dnnl_memory_create(weights_.out(), &table->weights(), engine(), data_), kWhat);
   }
   Matrix(const Matrix&) = delete;
   Matrix& operator=(const Matrix&) = delete;
@@ -227,15 +226,14 @@ class Prepared::Matrix {
 
   std::int64_t k() const { return k_; }
   std::int64_t n() const { return n_; }
-  const float* plain() const { return table_ == nullptr ? plain_.data() : nullptr; }
+  const float* plain() const { return table_ == nullptr ? data_ : nullptr; }
 
   void assign(const float* b, std::int64_t next_row, std::int64_t next_column) {
     if (table_ == nullptr) {
-      plain_.resize(static_cast<std::size_t>(k_ * n_));
       if (next_row == 1)
-        transpose(n_, k_, b, next_column, plain_.data(), n_);
+        transpose(n_, k_, b, next_column, data_, n_);
       else
-        for (std::int64_t r = 0; r < k_; ++r) std::copy_n(b + r * next_row, n_, plain_.data() + r * n_);
+        for (std::int64_t r = 0; r < k_; ++r) std::copy_n(b + r * next_row, n_, data_ + r * n_);
       return;
     }
     const dnnl_dims_t dims{k_, n_};
@@ -260,6 +258,13 @@ class Prepared::Matrix {
  private:
   static constexpr std::size_t kAlignment = 64;
 
+  void make_room(std::size_t bytes) {
+    memory_.resize((bytes + kAlignment) / sizeof(float));
+    void* aligned = memory_.data();
+    std::size_t space = memory_.size() * sizeof(float);
+    data_ = static_cast<float*>(std::align(kAlignment, bytes, aligned, space));
+  }
+
   void make_reorder(const dnnl_memory_desc_t& from) {
     from_ = from;
     require_success(dnnl_memory_create(source_.out(), &from_, engine(), nullptr), kWhat);
@@ -273,7 +278,7 @@ class Prepared::Matrix {
   void rows(std::int64_t m, const float* a, std::int64_t lda, const float* bias, float* c, std::int64_t ldc,
             bool accumulate) const {
     if (table_ == nullptr) {
-      affine(m, n_, k_, a, lda, plain_.data(), n_, bias, c, ldc, accumulate);
+      affine(m, n_, k_, a, lda, data_, n_, bias, c, ldc, accumulate);
       return;
     }
     const OneOpenMpThread one;
@@ -329,9 +334,9 @@ class Prepared::Matrix {
 
   std::int64_t k_;
   std::int64_t n_;
-  KernelTable* table_ = nullptr;  // null: the weights are plain_
-  std::vector<float> plain_;
-  std::vector<float> blocked_;
+  KernelTable* table_ = nullptr;  // null: the weights are kept row by row
+  std::vector<float> memory_;
+  float* data_ = nullptr;  // the weights, aligned, in memory_
   Memory weights_;
   Memory source_;
   dnnl_memory_desc_t from_{};

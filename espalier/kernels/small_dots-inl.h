@@ -90,8 +90,8 @@ class Dots {
     for (std::int64_t r = 0; r < kRows; ++r) FourSums(sums[r][0], sums[r][1], sums[r][2], sums[r][3], dots_[r]);
   }
 
-  /// Of row r of y with row i of W.
-  HWY_INLINE float at(std::int64_t r, std::int64_t i) const { return dots_[r][i]; }
+  /// The four of row r of y.
+  HWY_INLINE const float* row(std::int64_t r) const { return dots_[r]; }
 
  private:
   float dots_[kRows][4];
@@ -99,6 +99,14 @@ class Dots {
 
 /// Rows of y at a time: their sums take 16 of 32 registers, or 8 of 16.
 constexpr std::int64_t kDotRows = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
+
+/// Inlined, so that four of them are one vector.
+HWY_INLINE void PutDots(const float* HWY_RESTRICT dots, std::int64_t count, bool accumulate, float* HWY_RESTRICT to) {
+  if (accumulate)
+    for (std::int64_t i = 0; i < count; ++i) to[i] += dots[i];
+  else
+    for (std::int64_t i = 0; i < count; ++i) to[i] = dots[i];
+}
 
 template <std::int64_t kRows>
 HWY_INLINE void DotRows(const ConstRows& y, std::int64_t first, const float* w, std::int64_t next, const Rows& x,
@@ -112,8 +120,10 @@ HWY_INLINE void DotRows(const ConstRows& y, std::int64_t first, const float* w, 
                                   w + (i + std::min<std::int64_t>(2, count - 1)) * next, w + (i + count - 1) * next};
     const Dots<kRows> dots(from, rows, y.width);
     for (std::int64_t r = 0; r < kRows; ++r) {
-      float* const to = x[first + r] + i;
-      for (std::int64_t q = 0; q < count; ++q) to[q] = accumulate ? to[q] + dots.at(r, q) : dots.at(r, q);
+      if (count == 4)
+        PutDots(dots.row(r), 4, accumulate, x[first + r] + i);
+      else
+        PutDots(dots.row(r), count, accumulate, x[first + r] + i);
     }
   }
 }

@@ -101,7 +101,7 @@ void RowsByVector(const ConstRows& x, const float* w, const float* bias, const R
                                   x[r + std::min<std::int64_t>(2, count - 1)], x[r + count - 1]};
     const Dots<1> dots(vector, rows, x.width);
     for (std::int64_t i = 0; i < count; ++i) {
-      const float sum = bias == nullptr ? dots.at(0, i) : dots.at(0, i) + *bias;
+      const float sum = bias == nullptr ? dots.row(0)[i] : dots.row(0)[i] + *bias;
       *y[r + i] = accumulate ? sum + *y[r + i] : sum;
     }
   }
