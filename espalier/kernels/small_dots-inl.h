@@ -34,7 +34,7 @@ HWY_INLINE void FourSums(FloatVector a, FloatVector b, FloatVector c, FloatVecto
 
 /// The sum of all blocks of four lanes.
 template <class D>
-HWY_INLINE hn::Vec<hn::Full128<float> > SumOfBlocks(D d, hn::Vec<D> v) {
+HWY_INLINE hn::Vec<hn::Full128<float> > SumOfBlocks(D, hn::Vec<D> v) {
   if constexpr (hn::MaxLanes(D()) == 4) {
     return v;
   } else {
