@@ -28,6 +28,7 @@ set(internal_headers
   espalier/exec/step_view.h
   espalier/exec/stopwatch.h
   espalier/graph/library_ops.h
+  espalier/kernels/grain.h
   espalier/kernels/onednn.h
   espalier/kernels/outer_product.h
   espalier/kernels/sizes.h

@@ -7,14 +7,14 @@
 namespace espalier::bench {
 
 void Layer::prepare_forward(const Preparing& products, Watch& watch) {
-  if (forward_is_current_ || !products.pays_forward(w_->size())) return;
+  if (forward_is_current_ || !products.pays_forward(inputs(), outputs())) return;
   forward_.assign(inputs(), outputs(), w_->values.data(), outputs());
   forward_is_current_ = true;
   watch.lap(Part::kPreparation);
 }
 
 void Layer::prepare_backward(const Preparing& products, Watch& watch) {
-  if (backward_is_current_ || !products.pays_backward(variables() * outputs())) return;
+  if (backward_is_current_ || !products.pays_backward(variables(), outputs())) return;
   backward_.assign_transposed(outputs(), variables(), variable_weights(), outputs());
   backward_is_current_ = true;
   watch.lap(Part::kPreparation);

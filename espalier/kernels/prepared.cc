@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "espalier/base/threads.h"
+#include "espalier/kernels/grain.h"
 #include "espalier/kernels/onednn.h"
 #include "espalier/kernels/product.h"
 #include "espalier/kernels/rows.h"
@@ -23,10 +24,6 @@ namespace {
 /// A primitive of oneDNN is made for a number of rows. Longer products run in pieces of this many, so that all there
 /// will ever be are made once.
 constexpr std::int64_t kMostRows = 64;
-/// Multiply-adds below which a part is not worth the waking of a thread.
-constexpr std::int64_t kLeastWork = std::int64_t{1} << 20;
-/// Parts of fewer rows leave the register tiles half empty.
-constexpr std::int64_t kLeastSide = 16;
 
 template <class Handle, dnnl_status_t (*destroy)(Handle)>
 class Owned {
@@ -249,8 +246,7 @@ class Prepared::Matrix {
 
   void product(std::int64_t m, const float* a, std::int64_t lda, const float* bias, float* c, std::int64_t ldc,
                bool accumulate) const {
-    const std::int64_t grain = std::max(kLeastSide, kLeastWork / std::max<std::int64_t>(k_ * n_, 1));
-    parallel_for(m, grain, [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(m, grain_for(k_ * n_), [&](std::int64_t begin, std::int64_t end) {
       rows(end - begin, a + begin * lda, lda, bias, c + begin * ldc, ldc, accumulate);
     });
   }

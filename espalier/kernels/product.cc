@@ -8,6 +8,7 @@
 
 #include "espalier/base/error.h"
 #include "espalier/base/threads.h"
+#include "espalier/kernels/grain.h"
 #include "espalier/kernels/onednn.h"
 #include "espalier/kernels/outer_product.h"
 #include "espalier/kernels/rows.h"
@@ -15,11 +16,6 @@
 
 namespace espalier::kernels {
 namespace {
-
-/// Multiply-adds below which a part is not worth the waking of a thread: some 25 microseconds of work.
-constexpr std::int64_t kLeastWork = std::int64_t{1} << 20;
-/// Parts of fewer rows or columns leave oneDNN's register tiles half empty.
-constexpr std::int64_t kLeastSide = 16;
 
 struct Sizes {
   std::int64_t m;
@@ -56,9 +52,6 @@ void sgemm(char transpose_a, char transpose_b, const Sizes& sizes, const float* 
                              accumulate ? 1.0F : 0.0F, c, ldc),
                   "a matrix product");
 }
-
-/// The least number of rows (columns) of C a part must have, when each costs `work` multiply-adds.
-std::int64_t grain_for(std::int64_t work) { return std::max(kLeastSide, kLeastWork / std::max<std::int64_t>(work, 1)); }
 
 /// Splits C by rows, or by columns if its rows are too few to be split.
 void split_sgemm(char transpose_a, char transpose_b, const Sizes& sizes, const float* a, std::int64_t lda,

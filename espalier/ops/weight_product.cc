@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "espalier/base/threads.h"
+#include "espalier/kernels/grain.h"
 #include "espalier/kernels/prepared.h"
 #include "espalier/kernels/product.h"
 #include "espalier/kernels/rows.h"
@@ -19,12 +20,6 @@ constexpr std::int64_t kGathered = 64;
 /// Rows that a gradient of weights takes at a time, gathered or not: more would leave the cache (300 x 750: 165 GFLOP/s
 /// at 256 rows, 150 at 1152), and bits are the same wherever the rows lie.
 constexpr std::int64_t kRowsForGradient = 256;
-/// Multiply-adds below which a part is not worth the waking of a thread.
-constexpr std::int64_t kLeastWork = std::int64_t{1} << 20;
-constexpr std::int64_t kLeastSide = 16;
-
-/// The least number of rows of a part, when each costs `work` multiply-adds.
-std::int64_t grain_for(std::int64_t work) { return std::max(kLeastSide, kLeastWork / std::max<std::int64_t>(work, 1)); }
 
 std::int64_t distance(const ConstRows& rows) { return std::max(rows.stride, rows.width); }
 
@@ -84,7 +79,7 @@ void by_even_rows(const ConstRows& x, const Rows& y, bool accumulate, const Prod
 
 /// Y = X W + bias for small weights w[k, m] without gaps, wherever the rows lie.
 void multiply_by_small(const ConstRows& x, const float* w, const float* bias, const Rows& y, bool accumulate) {
-  parallel_for(x.count, grain_for(x.width * y.width), [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(x.count, kernels::grain_for(x.width * y.width), [&](std::int64_t begin, std::int64_t end) {
     kernels::small_product(piece_of(x, begin, end - begin), w, y.width, bias, piece_of(y, begin, end - begin),
                            accumulate);
   });
@@ -145,7 +140,7 @@ void multiply_by_transposed(const ConstRows& y, const Weights& W, const Rows& x,
 void weight_gradient(const ConstRows& x, const ConstRows& dy, float* dW, std::int64_t next, bool accumulate) {
   if (kernels::is_small_gradient(x.count, x.width, dy.width)) {
     const ProductLog::Watch watch({ProductKind::kWeightGradient, x.count, x.width, dy.width, false, false, accumulate});
-    parallel_for(x.width, grain_for(x.count * dy.width), [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(x.width, kernels::grain_for(x.count * dy.width), [&](std::int64_t begin, std::int64_t end) {
       kernels::small_weight_gradient({x.data + begin, x.count, end - begin, x.stride, x.offsets}, dy, dW + begin * next,
                                      next, accumulate);
     });
