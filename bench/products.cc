@@ -1,16 +1,21 @@
 /// Products of a few rows by weights of the sizes that small models have, as the executor calls them, one thread: the
-/// figures behind the limits in kernels/product.cc and graph/parameter.cc. `general` is oneDNN alone, `chosen` what
-/// product.h chooses, `prepared` the same with weights laid out before, `lay_out` what that costs.
+/// figures behind the limits in kernels/small_product.h and graph/parameter.cc. `general` is oneDNN alone, `small` our
+/// own, `chosen` what product.h chooses, `prepared` the same with weights laid out before, `lay_out` what that costs.
 #include <benchmark/benchmark.h>
 #include <dnnl.h>
 #include <omp.h>
 
+#include <array>
+#include <cstdint>
+#include <span>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "espalier/base/threads.h"
 #include "espalier/kernels/prepared.h"
 #include "espalier/kernels/product.h"
+#include "espalier/kernels/small_product.h"
+#include "espalier/tensor/tensor.h"
 
 namespace espalier::kernels {
 namespace {
@@ -20,11 +25,16 @@ enum class Form { kPlain, kTransposedB, kTransposedA };
 /// Operands of y[m, n] = x[m, k] W[k, n] and its two gradients.
 struct Operands {
   Operands(std::int64_t rows, std::int64_t inner, std::int64_t outer)
-      : m(rows), k(inner), n(outer), x(at(m * k), 0.5F), w(at(k * n), 0.25F), y(at(m * n), 1.0F) {}
-  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+      : m(rows), k(inner), n(outer), memory{filled(m * k, 0.5), filled(k * n, 0.25), filled(m * n, 1)} {}
+  static Tensor filled(std::int64_t size, double value) {
+    return Tensor::filled({static_cast<std::int32_t>(size)}, value);
+  }
 
   std::int64_t m, k, n;
-  std::vector<float> x, w, y;
+  std::array<Tensor, 3> memory;  // aligned, as that of the executor is
+  std::span<float> x = memory[0].as<float>();
+  std::span<float> w = memory[1].as<float>();
+  std::span<float> y = memory[2].as<float>();
 };
 
 void chosen(Operands& o, Form form) {
@@ -51,11 +61,22 @@ void general(Operands& o, Form form) {
   }
 }
 
+void small(Operands& o, Form form) {
+  const Rows x{o.x.data(), o.m, o.k, o.k, nullptr};
+  const Rows y{o.y.data(), o.m, o.n, o.n, nullptr};
+  switch (form) {
+    case Form::kPlain: return small_product(x, o.w.data(), o.n, nullptr, y, true);
+    case Form::kTransposedB: return small_product_transposed(y, o.w.data(), o.n, x, true);
+    case Form::kTransposedA: return small_weight_gradient(x, y, o.w.data(), o.n, true);
+  }
+}
+
 template <class F>
 void run(benchmark::State& state, Form form, const F& f) {
   set_thread_count(1);
   omp_set_num_threads(1);
   Operands operands(state.range(0), state.range(1), state.range(2));
+  f(operands, form);  // oneDNN makes its code at the first call
   for (auto _ : state) {
     f(operands, form);
     benchmark::ClobberMemory();
@@ -103,6 +124,32 @@ void sizes(benchmark::internal::Benchmark* benchmark) {
     for (std::int64_t m : {1, 4, 8, 16, 64, 256}) benchmark->Args({m, k, n});
 }
 
+/// Of small models: layers, gates, heads.
+void small_sizes(benchmark::internal::Benchmark* benchmark) {
+  benchmark->MinTime(0.02);
+  for (const auto& [k, n] : {std::pair{32, 32},
+                             {80, 32},
+                             {128, 32},
+                             {64, 64},
+                             {128, 128},
+                             {160, 128},
+                             {64, 256},
+                             {256, 256},
+                             {150, 750},
+                             {150, 5},
+                             {32, 17},
+                             {32, 1}})
+    for (std::int64_t m : {1, 2, 4, 8, 16, 32, 64}) benchmark->Args({m, k, n});
+}
+
+BENCHMARK_CAPTURE(run, small_plain, Form::kPlain, small)->Apply(small_sizes);
+BENCHMARK_CAPTURE(run, general_plain, Form::kPlain, general)->Apply(small_sizes);
+BENCHMARK_CAPTURE(run_prepared, plain, Form::kPlain)->Apply(small_sizes);
+BENCHMARK_CAPTURE(run, small_transposed_b, Form::kTransposedB, small)->Apply(small_sizes);
+BENCHMARK_CAPTURE(run, general_transposed_b, Form::kTransposedB, general)->Apply(small_sizes);
+BENCHMARK_CAPTURE(run_prepared, transposed_b, Form::kTransposedB)->Apply(small_sizes);
+BENCHMARK_CAPTURE(run, small_transposed_a, Form::kTransposedA, small)->Apply(small_sizes);
+BENCHMARK_CAPTURE(run, general_transposed_a, Form::kTransposedA, general)->Apply(small_sizes);
 BENCHMARK_CAPTURE(run, general_plain, Form::kPlain, general)->Apply(sizes);
 BENCHMARK_CAPTURE(run, chosen_plain, Form::kPlain, chosen)->Apply(sizes);
 BENCHMARK_CAPTURE(run, general_transposed_b, Form::kTransposedB, general)->Apply(sizes);
@@ -112,7 +159,11 @@ BENCHMARK_CAPTURE(run, chosen_transposed_a, Form::kTransposedA, chosen)->Apply(s
 BENCHMARK_CAPTURE(run_prepared, plain, Form::kPlain)->Apply(sizes);
 BENCHMARK_CAPTURE(run_prepared, transposed_b, Form::kTransposedB)->Apply(sizes);
 BENCHMARK_CAPTURE(run_lay_out, plain, Form::kPlain)->Args({300, 750});
-BENCHMARK_CAPTURE(run_lay_out, transposed_b, Form::kTransposedB)->Args({300, 750});
+BENCHMARK_CAPTURE(run_lay_out, transposed_b, Form::kTransposedB)
+    ->Args({32, 32})
+    ->Args({80, 32})
+    ->Args({128, 128})
+    ->Args({300, 750});
 
 }  // namespace
 }  // namespace espalier::kernels

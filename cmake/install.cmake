@@ -28,9 +28,12 @@ set(internal_headers
   espalier/exec/step_view.h
   espalier/exec/stopwatch.h
   espalier/graph/library_ops.h
+  espalier/kernels/grain.h
   espalier/kernels/onednn.h
+  espalier/kernels/outer_product.h
   espalier/kernels/sizes.h
-  espalier/kernels/vector_product.h
+  espalier/kernels/small_product.h
+  espalier/kernels/transpose.h
   espalier/nn/gates.h
   espalier/nn/safetensors_header.h
   espalier/optim/adam_rule.h

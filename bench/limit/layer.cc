@@ -1,22 +1,20 @@
 #include "bench/limit/layer.h"
 
 #include <algorithm>
-#include <span>
 
 #include "espalier/kernels/product.h"
-#include "espalier/kernels/rows.h"
 
 namespace espalier::bench {
 
 void Layer::prepare_forward(const Preparing& products, Watch& watch) {
-  if (forward_is_current_ || !products.pays_forward()) return;
+  if (forward_is_current_ || !products.pays_forward(inputs(), outputs())) return;
   forward_.assign(inputs(), outputs(), w_->values.data(), outputs());
   forward_is_current_ = true;
   watch.lap(Part::kPreparation);
 }
 
 void Layer::prepare_backward(const Preparing& products, Watch& watch) {
-  if (backward_is_current_ || !products.pays_backward()) return;
+  if (backward_is_current_ || !products.pays_backward(variables(), outputs())) return;
   backward_.assign_transposed(outputs(), variables(), variable_weights(), outputs());
   backward_is_current_ = true;
   watch.lap(Part::kPreparation);
@@ -28,18 +26,7 @@ void Layer::multiply(bool prepared, std::int64_t m, const float* x, float* y, bo
     forward_.product(m, x, inputs(), bias, y, outputs(), accumulate);
     return;
   }
-  if (bias != nullptr) {
-    const std::span<const float> row(bias, static_cast<std::size_t>(outputs()));
-    for (std::int64_t r = 0; r < m; ++r) {
-      const std::span<float> to(y + r * outputs(), row.size());
-      if (accumulate)
-        kernels::add(row, to);
-      else
-        kernels::copy(row, to);
-    }
-  }
-  kernels::product(m, outputs(), inputs(), x, inputs(), w_->values.data(), outputs(), y, outputs(),
-                   accumulate || bias != nullptr);
+  kernels::affine(m, outputs(), inputs(), x, inputs(), w_->values.data(), outputs(), bias, y, outputs(), accumulate);
 }
 
 void Layer::multiply_transposed(bool prepared, std::int64_t m, const float* dy, float* dx, bool accumulate) const {

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <span>
 
 #include "bench/suite/samples.h"
 #include "espalier/base/denormals.h"
 #include "espalier/base/random.h"
 #include "espalier/kernels/product.h"
-#include "espalier/kernels/rows.h"
 
 namespace espalier::bench {
 namespace {
@@ -70,14 +68,7 @@ void AloneProducts::run(const ops::Product& product) {
         prepared(product).product(rows, x, k, bias, result, m, accumulate);
         return;
       }
-      for (std::int64_t r = 0; has_bias && r < rows; ++r) {
-        const std::span to(result + r * m, static_cast<std::size_t>(m));
-        if (accumulate)
-          kernels::add({bias, to.size()}, to);
-        else
-          kernels::copy({bias, to.size()}, to);
-      }
-      kernels::product(rows, m, k, x, k, weights_.data(), m, result, m, accumulate || has_bias);
+      kernels::affine(rows, m, k, x, k, weights_.data(), m, bias, result, m, accumulate);
       return;
     case ProductKind::kInputGradient:
       if (is_prepared)

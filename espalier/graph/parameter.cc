@@ -10,6 +10,7 @@
 
 #include "espalier/base/error.h"
 #include "espalier/kernels/prepared.h"
+#include "espalier/kernels/small_product.h"
 
 namespace espalier {
 namespace {
@@ -19,16 +20,22 @@ std::uint64_t next_uid() {
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
+/// Whether a matrix is ever laid out. A small one is multiplied fastest as it is, and only its transpose is worth a
+/// copy; a single column is its own transpose. Larger ones of few columns are multiplied as fast as they are.
+bool is_worth_it(std::int64_t k, std::int64_t n, bool transposed) {
+  if (kernels::is_small_matrix(k, n)) return transposed && n > 1;
+  return k >= 16 && n >= 16;
+}
+
 /// From so many rows on, laying a matrix out costs less than it gains (`bench/products`; 300 x 750, AVX-512). As it is,
 /// a matrix is multiplied by many rows as fast, by few slower; its transpose at half the speed up to 16 rows; and a
 /// matrix that is larger than the cache profits most.
 std::int64_t least_rows(std::int64_t k, std::int64_t n, bool transposed, bool training) {
   constexpr std::int64_t kLarge = std::int64_t{1} << 18;
+  if (kernels::is_small_matrix(k, n)) return 16;
   if (transposed || k * n >= kLarge) return 64;
   return training ? std::numeric_limits<std::int64_t>::max() : 512;
 }
-/// Smaller ones, and those of few columns, are multiplied faster as they are.
-bool is_worth_it(std::int64_t k, std::int64_t n) { return k >= 16 && n >= 16 && k * n >= 64 * 64; }
 
 }  // namespace
 
@@ -76,7 +83,8 @@ Parameter::~Parameter() = default;
 
 const kernels::Prepared* Parameter::prepared(std::int64_t k, std::int64_t n, bool transposed,
                                              const WeightUse& use) const {
-  if (!is_worth_it(k, n) || value_.dtype() != DType::kFloat32 || k * n != value_.shape().elements()) return nullptr;
+  if (!is_worth_it(k, n, transposed) || value_.dtype() != DType::kFloat32 || k * n != value_.shape().elements())
+    return nullptr;
   return layouts_->get(value_.as<float>().data(), version_, k, n, transposed, use);
 }
 

@@ -11,9 +11,12 @@
 #include <vector>
 
 #include "espalier/base/threads.h"
+#include "espalier/kernels/grain.h"
 #include "espalier/kernels/onednn.h"
 #include "espalier/kernels/product.h"
 #include "espalier/kernels/rows.h"
+#include "espalier/kernels/small_product.h"
+#include "espalier/kernels/transpose.h"
 
 namespace espalier::kernels {
 namespace {
@@ -21,12 +24,6 @@ namespace {
 /// A primitive of oneDNN is made for a number of rows. Longer products run in pieces of this many, so that all there
 /// will ever be are made once.
 constexpr std::int64_t kMostRows = 64;
-/// Below so many weights a call of oneDNN costs more than laying them out gains (`bench/products`).
-constexpr std::int64_t kLeastWeights = 64 * 64;
-/// Multiply-adds below which a part is not worth the waking of a thread.
-constexpr std::int64_t kLeastWork = std::int64_t{1} << 20;
-/// Parts of fewer rows leave the register tiles half empty.
-constexpr std::int64_t kLeastSide = 16;
 
 template <class Handle, dnnl_status_t (*destroy)(Handle)>
 class Owned {
@@ -211,15 +208,14 @@ KernelTable& table_of(std::int64_t k, std::int64_t n) {
 class Prepared::Matrix {
  public:
   Matrix(std::int64_t k, std::int64_t n) : k_(k), n_(n) {
-    if (k * n < kLeastWeights) return;
-    KernelTable& table = table_of(k, n);
-    if (!table.is_blocked()) return;
-    table_ = &table;
-    blocked_.resize(dnnl_memory_desc_get_size(&table.weights()) / sizeof(float) + kAlignment);
-    void* aligned = blocked_.data();
-    std::size_t space = blocked_.size() * sizeof(float);
-    std::align(kAlignment, space - kAlignment, aligned, space);
-    require_success(dnnl_memory_create(weights_.out(), &table.weights(), engine(), aligned), kWhat);
+    KernelTable* table = is_small_matrix(k, n) ? nullptr : &table_of(k, n);
+    if (table == nullptr || !table->is_blocked()) {
+      make_room(static_cast<std::size_t>(k * n) * sizeof(float));
+      return;
+    }
+    table_ = table;
+    make_room(dnnl_memory_desc_get_size(&table->weights()));
+    require_success(dnnl_memory_create(weights_.out(), &table->weights(), engine(), data_), kWhat);
   }
   Matrix(const Matrix&) = delete;
   Matrix& operator=(const Matrix&) = delete;
@@ -227,11 +223,14 @@ class Prepared::Matrix {
 
   std::int64_t k() const { return k_; }
   std::int64_t n() const { return n_; }
+  const float* plain() const { return table_ == nullptr ? data_ : nullptr; }
 
   void assign(const float* b, std::int64_t next_row, std::int64_t next_column) {
     if (table_ == nullptr) {
-      plain_.resize(static_cast<std::size_t>(k_ * n_));
-      copy_plain(b, next_row, next_column);
+      if (next_row == 1)
+        transpose(n_, k_, b, next_column, data_, n_);
+      else
+        for (std::int64_t r = 0; r < k_; ++r) std::copy_n(b + r * next_row, n_, data_ + r * n_);
       return;
     }
     const dnnl_dims_t dims{k_, n_};
@@ -247,8 +246,7 @@ class Prepared::Matrix {
 
   void product(std::int64_t m, const float* a, std::int64_t lda, const float* bias, float* c, std::int64_t ldc,
                bool accumulate) const {
-    const std::int64_t grain = std::max(kLeastSide, kLeastWork / std::max<std::int64_t>(k_ * n_, 1));
-    parallel_for(m, grain, [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(m, grain_for(k_ * n_), [&](std::int64_t begin, std::int64_t end) {
       rows(end - begin, a + begin * lda, lda, bias, c + begin * ldc, ldc, accumulate);
     });
   }
@@ -256,13 +254,11 @@ class Prepared::Matrix {
  private:
   static constexpr std::size_t kAlignment = 64;
 
-  void copy_plain(const float* b, std::int64_t next_row, std::int64_t next_column) {
-    constexpr std::int64_t kTile = 16;  // a transposed matrix is read and written by lines of the cache
-    for (std::int64_t i = 0; i < k_; i += kTile)
-      for (std::int64_t j = 0; j < n_; j += kTile)
-        for (std::int64_t r = i; r < std::min(i + kTile, k_); ++r)
-          for (std::int64_t s = j; s < std::min(j + kTile, n_); ++s)
-            plain_[static_cast<std::size_t>(r * n_ + s)] = b[r * next_row + s * next_column];
+  void make_room(std::size_t bytes) {
+    memory_.resize((bytes + kAlignment) / sizeof(float));
+    void* aligned = memory_.data();
+    std::size_t space = memory_.size() * sizeof(float);
+    data_ = static_cast<float*>(std::align(kAlignment, bytes, aligned, space));
   }
 
   void make_reorder(const dnnl_memory_desc_t& from) {
@@ -278,16 +274,7 @@ class Prepared::Matrix {
   void rows(std::int64_t m, const float* a, std::int64_t lda, const float* bias, float* c, std::int64_t ldc,
             bool accumulate) const {
     if (table_ == nullptr) {
-      if (bias != nullptr) {
-        for (std::int64_t r = 0; r < m; ++r) {
-          const std::span<float> row(c + r * ldc, static_cast<std::size_t>(n_));
-          if (accumulate)
-            add({bias, row.size()}, row);
-          else
-            copy({bias, row.size()}, row);
-        }
-      }
-      kernels::product(m, n_, k_, a, lda, plain_.data(), n_, c, ldc, accumulate || bias != nullptr);
+      affine(m, n_, k_, a, lda, data_, n_, bias, c, ldc, accumulate);
       return;
     }
     const OneOpenMpThread one;
@@ -343,9 +330,9 @@ class Prepared::Matrix {
 
   std::int64_t k_;
   std::int64_t n_;
-  KernelTable* table_ = nullptr;  // null: the weights are plain_
-  std::vector<float> plain_;
-  std::vector<float> blocked_;
+  KernelTable* table_ = nullptr;  // null: the weights are kept row by row
+  std::vector<float> memory_;
+  float* data_ = nullptr;  // the weights, aligned, in memory_
   Memory weights_;
   Memory source_;
   dnnl_memory_desc_t from_{};
@@ -369,6 +356,8 @@ void Prepared::assign_transposed(std::int64_t k, std::int64_t n, const float* t,
 
 std::int64_t Prepared::k() const { return matrix_ == nullptr ? 0 : matrix_->k(); }
 std::int64_t Prepared::n() const { return matrix_ == nullptr ? 0 : matrix_->n(); }
+
+const float* Prepared::plain() const { return matrix_ == nullptr ? nullptr : matrix_->plain(); }
 
 void Prepared::product(std::int64_t m, const float* a, std::int64_t lda, const float* bias, float* c, std::int64_t ldc,
                        bool accumulate) const {

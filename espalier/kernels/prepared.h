@@ -29,6 +29,8 @@ class ESPALIER_EXPORT Prepared {
   bool empty() const { return matrix_ == nullptr; }
   std::int64_t k() const;
   std::int64_t n() const;
+  /// The matrix row by row without gaps, where it is kept in that way because it is small; else null.
+  const float* plain() const;
 
   /// C[m, n] = A[m, k] B, or += with `accumulate`; + bias[n] in every row, unless it is null. C overlaps nothing.
   /// Fastest where the rows of A and of C lie without gaps (lda == k, ldc == n). Splits itself over the pool.

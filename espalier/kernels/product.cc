@@ -1,29 +1,21 @@
 #include "espalier/kernels/product.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "espalier/base/error.h"
 #include "espalier/base/threads.h"
+#include "espalier/kernels/grain.h"
 #include "espalier/kernels/onednn.h"
-#include "espalier/kernels/vector_product.h"
+#include "espalier/kernels/outer_product.h"
+#include "espalier/kernels/rows.h"
+#include "espalier/kernels/small_product.h"
 
 namespace espalier::kernels {
 namespace {
-
-/// Multiply-adds below which a part is not worth the waking of a thread: some 25 microseconds of work.
-constexpr std::int64_t kLeastWork = std::int64_t{1} << 20;
-/// Parts of fewer rows or columns leave oneDNN's register tiles half empty.
-constexpr std::int64_t kLeastSide = 16;
-
-/// A call of oneDNN's sgemm costs 0.15 to 0.3 microseconds before it multiplies. Up to so many multiply-adds our
-/// products of one row after another are faster (AVX2, 1 to 8 rows; a row of 64 by a 64 x 64 matrix: 0.18 against 0.44
-/// microseconds, by its transpose 0.31 against 0.36).
-constexpr std::int64_t kMostByRows = 10240;
-constexpr std::int64_t kMostByRowsTransposed = 4096;
-/// For a single row and a transposed matrix ours is about as fast or faster up to here; larger ones are to be split.
-constexpr std::int64_t kMostBySingleRowTransposed = kLeastWork;
 
 struct Sizes {
   std::int64_t m;
@@ -61,9 +53,6 @@ void sgemm(char transpose_a, char transpose_b, const Sizes& sizes, const float* 
                   "a matrix product");
 }
 
-/// The least number of rows (columns) of C a part must have, when each costs `work` multiply-adds.
-std::int64_t grain_for(std::int64_t work) { return std::max(kLeastSide, kLeastWork / std::max<std::int64_t>(work, 1)); }
-
 /// Splits C by rows, or by columns if its rows are too few to be split.
 void split_sgemm(char transpose_a, char transpose_b, const Sizes& sizes, const float* a, std::int64_t lda,
                  const float* b, std::int64_t ldb, float* c, std::int64_t ldc, bool accumulate) {
@@ -87,16 +76,33 @@ void split_sgemm(char transpose_a, char transpose_b, const Sizes& sizes, const f
 
 void product(std::int64_t m, std::int64_t n, std::int64_t k, const float* a, std::int64_t lda, const float* b,
              std::int64_t ldb, float* c, std::int64_t ldc, bool accumulate) {
+  affine(m, n, k, a, lda, b, ldb, nullptr, c, ldc, accumulate);
+}
+
+void affine(std::int64_t m, std::int64_t n, std::int64_t k, const float* a, std::int64_t lda, const float* b,
+            std::int64_t ldb, const float* bias, float* c, std::int64_t ldc, bool accumulate) {
   require("product", {m, n, k});
   require_leading("product", "A", lda, k);
   require_leading("product", "B", ldb, n);
   require_leading("product", "C", ldc, n);
-  if (done_without_product({m, n, k}, c, ldc, accumulate)) return;
-  if (m * n * k <= kMostByRows) {
-    for (std::int64_t i = 0; i < m; ++i) vector_matrix(n, k, a + i * lda, b, ldb, c + i * ldc, accumulate);
+  if (m == 0 || n == 0) return;
+  if (is_small_product(m, k, n)) {
+    parallel_for(m, grain_for(n * k), [&](std::int64_t begin, std::int64_t end) {
+      small_product({a + begin * lda, end - begin, k, lda, nullptr}, b, ldb, bias,
+                    {c + begin * ldc, end - begin, n, ldc, nullptr}, accumulate);
+    });
     return;
   }
-  split_sgemm('N', 'N', {m, n, k}, a, lda, b, ldb, c, ldc, accumulate);
+  if (bias != nullptr) {
+    for (std::int64_t i = 0; i < m; ++i) {
+      const std::span<float> row(c + i * ldc, static_cast<std::size_t>(n));
+      if (accumulate)
+        add({bias, row.size()}, row);
+      else
+        copy({bias, row.size()}, row);
+    }
+  }
+  split_sgemm('N', 'N', {m, n, k}, a, lda, b, ldb, c, ldc, accumulate || bias != nullptr);
 }
 
 void product_transposed_b(std::int64_t m, std::int64_t n, std::int64_t k, const float* a, std::int64_t lda,
@@ -106,8 +112,9 @@ void product_transposed_b(std::int64_t m, std::int64_t n, std::int64_t k, const 
   require_leading("product_transposed_b", "B", ldb, k);
   require_leading("product_transposed_b", "C", ldc, n);
   if (done_without_product({m, n, k}, c, ldc, accumulate)) return;
-  if (m * n * k <= (m == 1 ? kMostBySingleRowTransposed : kMostByRowsTransposed)) {
-    for (std::int64_t i = 0; i < m; ++i) vector_matrix_transposed(n, k, a + i * lda, b, ldb, c + i * ldc, accumulate);
+  // For a single row ours is about as fast or faster also where it is not small; larger ones are to be split.
+  if (is_small_transposed(m, n, k) || (m == 1 && n * k <= kLeastWork)) {
+    small_product_transposed({a, m, k, lda, nullptr}, b, ldb, {c, m, n, ldc, nullptr}, accumulate);
     return;
   }
   split_sgemm('N', 'T', {m, n, k}, a, lda, b, ldb, c, ldc, accumulate);
@@ -120,6 +127,13 @@ void product_transposed_a(std::int64_t m, std::int64_t n, std::int64_t k, const 
   require_leading("product_transposed_a", "B", ldb, n);
   require_leading("product_transposed_a", "C", ldc, n);
   if (done_without_product({m, n, k}, c, ldc, accumulate)) return;
+  if (is_small_gradient(k, m, n)) {
+    parallel_for(m, grain_for(n * k), [&](std::int64_t begin, std::int64_t end) {
+      small_weight_gradient({a + begin, k, end - begin, lda, nullptr}, {b, k, n, ldb, nullptr}, c + begin * ldc, ldc,
+                            accumulate);
+    });
+    return;
+  }
   if (k == 1) {
     // One row of x: bound by memory, never slower than sgemm, and 6 times as fast at 512 x 2048.
     parallel_for(m, grain_for(n), [&](std::int64_t begin, std::int64_t end) {

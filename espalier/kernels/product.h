@@ -17,6 +17,11 @@ namespace espalier::kernels {
 ESPALIER_EXPORT void product(std::int64_t m, std::int64_t n, std::int64_t k, const float* a, std::int64_t lda,
                              const float* b, std::int64_t ldb, float* c, std::int64_t ldc, bool accumulate);
 
+/// The same with bias[n] added to every row, unless it is null.
+ESPALIER_EXPORT void affine(std::int64_t m, std::int64_t n, std::int64_t k, const float* a, std::int64_t lda,
+                            const float* b, std::int64_t ldb, const float* bias, float* c, std::int64_t ldc,
+                            bool accumulate);
+
 /// C[m, n] = A[m, k] B[n, k]^T, or +=: the gradient of x in y = x W.
 ESPALIER_EXPORT void product_transposed_b(std::int64_t m, std::int64_t n, std::int64_t k, const float* a,
                                           std::int64_t lda, const float* b, std::int64_t ldb, float* c,

@@ -4,9 +4,11 @@
 #include <vector>
 
 #include "espalier/base/threads.h"
+#include "espalier/kernels/grain.h"
 #include "espalier/kernels/prepared.h"
 #include "espalier/kernels/product.h"
 #include "espalier/kernels/rows.h"
+#include "espalier/kernels/small_product.h"
 #include "espalier/ops/product_log.h"
 #include "espalier/ops/product_rows.h"
 
@@ -75,6 +77,14 @@ void by_even_rows(const ConstRows& x, const Rows& y, bool accumulate, const Prod
   });
 }
 
+/// Y = X W + bias for small weights w[k, m] without gaps, wherever the rows lie.
+void multiply_by_small(const ConstRows& x, const float* w, const float* bias, const Rows& y, bool accumulate) {
+  parallel_for(x.count, kernels::grain_for(x.width * y.width), [&](std::int64_t begin, std::int64_t end) {
+    kernels::small_product(piece_of(x, begin, end - begin), w, y.width, bias, piece_of(y, begin, end - begin),
+                           accumulate);
+  });
+}
+
 /// The weights laid out for products, or null where they are multiplied as they are.
 const kernels::Prepared* find_prepared(const Weights& W, bool transposed) {
   if (W.parameter == nullptr) return nullptr;
@@ -85,27 +95,40 @@ const kernels::Prepared* find_prepared(const Weights& W, bool transposed) {
 }  // namespace
 
 void multiply_by_weights(const ConstRows& x, const Weights& W, const float* bias, const Rows& y, bool accumulate) {
+  if (kernels::is_small_product(x.count, W.k, W.m)) {
+    const ProductLog::Watch watch({ProductKind::kForward, x.count, W.k, W.m, false, bias != nullptr, accumulate});
+    multiply_by_small(x, W.data, bias, y, accumulate);
+    return;
+  }
   const kernels::Prepared* prepared = find_prepared(W, /*transposed=*/false);
   by_even_rows(x, y, accumulate, [&](const ConstRows& from, const Rows& to, bool add) {
     const ProductLog::Watch watch(
         {ProductKind::kForward, from.count, W.k, W.m, prepared != nullptr, bias != nullptr, add});
-    if (prepared != nullptr) {
+    if (prepared != nullptr)
       prepared->product(from.count, from.data, distance(from), bias, to.data, distance(to), add);
-      return;
-    }
-    if (bias != nullptr) {
-      const ConstRows all{bias, to.count, to.width, 0, nullptr};
-      put(all, to, add);
-    }
-    kernels::product(from.count, W.m, W.k, from.data, distance(from), W.data, W.m, to.data, distance(to),
-                     add || bias != nullptr);
+    else
+      kernels::affine(from.count, W.m, W.k, from.data, distance(from), W.data, W.m, bias, to.data, distance(to), add);
   });
 }
 
 void multiply_by_transposed(const ConstRows& y, const Weights& W, const Rows& x, bool accumulate) {
   const kernels::Prepared* prepared = find_prepared(W, /*transposed=*/true);
+  const float* copy = prepared == nullptr ? nullptr : prepared->plain();
+  const auto product_of = [&](std::int64_t rows, bool add) {
+    return Product{ProductKind::kInputGradient, rows, W.k, W.m, prepared != nullptr, false, add};
+  };
+  if (copy != nullptr && kernels::is_small_product(y.count, W.m, W.k)) {
+    const ProductLog::Watch watch(product_of(y.count, accumulate));
+    multiply_by_small(y, copy, nullptr, x, accumulate);
+    return;
+  }
+  if (prepared == nullptr && kernels::is_small_transposed(y.count, W.k, W.m)) {
+    const ProductLog::Watch watch(product_of(y.count, accumulate));
+    kernels::small_product_transposed(y, W.data, W.m, x, accumulate);
+    return;
+  }
   by_even_rows(y, x, accumulate, [&](const ConstRows& from, const Rows& to, bool add) {
-    const ProductLog::Watch watch({ProductKind::kInputGradient, from.count, W.k, W.m, prepared != nullptr, false, add});
+    const ProductLog::Watch watch(product_of(from.count, add));
     if (prepared != nullptr)
       prepared->product(from.count, from.data, distance(from), nullptr, to.data, distance(to), add);
     else
@@ -115,6 +138,14 @@ void multiply_by_transposed(const ConstRows& y, const Weights& W, const Rows& x,
 }
 
 void weight_gradient(const ConstRows& x, const ConstRows& dy, float* dW, std::int64_t next, bool accumulate) {
+  if (kernels::is_small_gradient(x.count, x.width, dy.width)) {
+    const ProductLog::Watch watch({ProductKind::kWeightGradient, x.count, x.width, dy.width, false, false, accumulate});
+    parallel_for(x.width, kernels::grain_for(x.count * dy.width), [&](std::int64_t begin, std::int64_t end) {
+      kernels::small_weight_gradient({x.data + begin, x.count, end - begin, x.stride, x.offsets}, dy, dW + begin * next,
+                                     next, accumulate);
+    });
+    return;
+  }
   const auto add = [&](const ConstRows& a, const ConstRows& b) {
     const ProductLog::Watch watch({ProductKind::kWeightGradient, a.count, a.width, b.width, false, false, accumulate});
     kernels::product_transposed_a(a.width, b.width, a.count, a.data, distance(a), b.data, distance(b), dW, next,

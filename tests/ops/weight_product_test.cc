@@ -77,7 +77,8 @@ struct Sizes {
   std::int64_t m;
 };
 /// With pieces of 64 gathered rows, and 256 of a gradient, full and not; weights that are laid out and that are not.
-constexpr Sizes kSizes[] = {{1, 5, 3}, {2, 17, 9}, {63, 8, 40}, {130, 70, 66}, {300, 33, 20}, {200, 64, 64}};
+constexpr Sizes kSizes[] = {{1, 5, 3},     {2, 17, 9},    {63, 8, 40},    {130, 70, 66},
+                            {300, 33, 20}, {200, 64, 64}, {70, 150, 170}, {5, 300, 301}};
 
 double product_of(const std::vector<float>& a, std::int64_t first, std::int64_t step_a, const std::vector<float>& b,
                   std::int64_t second, std::int64_t step_b, std::int64_t n) {
@@ -256,13 +257,21 @@ TEST(ProductLog, CountsProductsByTheirSizes) {
 }
 
 TEST(ProductLog, TellsGatheringFromMultiplying) {
-  const std::vector<float> numbers = random_numbers(100, 1);
-  std::vector<float> result(100);
-  const Weights W{numbers.data(), 5, 4, nullptr, {}};
-  const std::vector<std::int64_t> offsets{20, 0, 40};
+  constexpr std::int64_t kSide = 400;
+  const std::vector<float> numbers = random_numbers(kSide * kSide, 1);
+  std::vector<float> result(3 * kSide);
+  const std::vector<std::int64_t> offsets{2 * kSide, 0, 5 * kSide};
+  const auto multiply = [&](std::int64_t side) {
+    const Weights W{numbers.data(), side, side, nullptr, {}};
+    multiply_by_weights({numbers.data(), 3, side, side, offsets.data()}, W, nullptr,
+                        {result.data(), 3, side, side, nullptr}, false);
+  };
   ProductLog log;
-  multiply_by_weights({numbers.data(), 3, 5, 5, offsets.data()}, W, nullptr, {result.data(), 3, 4, 4, nullptr}, false);
+  multiply(5);
   EXPECT_EQ(log.products().size(), 1U);
+  EXPECT_EQ(log.seconds_beside(BesideProducts::kGathering), 0) << "small weights take rows as they lie";
+  multiply(kSide);
+  EXPECT_EQ(log.products().size(), 2U);
   EXPECT_GT(log.seconds_beside(BesideProducts::kGathering), 0);
 }
 
@@ -270,7 +279,7 @@ TEST(ProductLog, TellsGatheringFromMultiplying) {
 
 class PreparedParameter : public ::testing::Test {
  protected:
-  static constexpr std::int64_t kSide = 64;
+  static constexpr std::int64_t kSide = 160;
   Parameter W{"W", Tensor({kSide, kSide})};
 
   /// The first number of a row of ones by the matrix, or by its transpose.
@@ -319,10 +328,22 @@ TEST_F(PreparedParameter, IsLaidOutInTheLongRunWhereNothingChanges) {
   EXPECT_EQ(W.prepared(kSide, kSide, false, use), nullptr);
 }
 
-TEST_F(PreparedParameter, IsNotLaidOutWhereItIsSmallOrNoMatrixOfThatSize) {
+TEST_F(PreparedParameter, IsOnlyTransposedWhereItIsSmall) {
   const WeightUse use{.rows_to_come = 100'000, .training = true};
-  const Parameter small("small", Tensor({8, 8}));
-  EXPECT_EQ(small.prepared(8, 8, false, use), nullptr);
+  Parameter small("small", Tensor({8, 4}));
+  small.mutable_value().set(1, 5);
+  EXPECT_EQ(small.prepared(8, 4, false, use), nullptr);
+  EXPECT_EQ(small.prepared(8, 4, true, {.rows_to_come = 3, .training = true}), nullptr);
+  const kernels::Prepared* transposed = small.prepared(8, 4, true, use);
+  ASSERT_NE(transposed, nullptr);
+  ASSERT_NE(transposed->plain(), nullptr);
+  EXPECT_EQ(transposed->plain()[8], 5);
+  const Parameter column("column", Tensor({8, 1}));
+  EXPECT_EQ(column.prepared(8, 1, true, use), nullptr) << "it is its own transpose";
+}
+
+TEST_F(PreparedParameter, IsNotLaidOutWhereItIsNoMatrixOfThatSize) {
+  const WeightUse use{.rows_to_come = 100'000, .training = true};
   EXPECT_EQ(W.prepared(kSide, 2 * kSide, false, use), nullptr);
   W.replace_value(Tensor({kSide, kSide}, DType::kFloat64));
   EXPECT_EQ(W.prepared(kSide, kSide, false, use), nullptr);
