@@ -538,8 +538,16 @@ class Compiler {
       }
       if (instruction.any_shared && is_main) weights_read_dy_ = true;
     }
-    program_->saved_ = saved;
+    program_->saved_ = overwrites_saved_ ? spread(saved) : saved;
     program_->deferred_ = deferred;
+  }
+
+  /// Rows that products read are an odd number of cache lines apart: a power of two would put them all into the same few
+  /// places of the first cache.
+  static std::int64_t spread(std::int64_t floats) {
+    constexpr std::int64_t kLine = 16;
+    constexpr std::int64_t kLeast = 16 * kLine;  // shorter rows would grow too much
+    return floats < kLeast ? floats : ((floats + kLine - 1) / kLine | 1) * kLine;
   }
 
   // --- memory --------------------------------------------------------------------------------------------------------
