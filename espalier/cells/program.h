@@ -148,6 +148,7 @@ class Program {
 
  private:
   friend class Compiler;
+  friend class Layout;
   Program() = default;
 
   std::string name_;

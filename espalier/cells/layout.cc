@@ -1,0 +1,372 @@
+#include "espalier/cells/layout.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "espalier/ops/step.h"
+
+namespace espalier::cells {
+namespace {
+
+/// Floats of a tile: with values and gradients it stays in a first cache of 32 KB or more.
+constexpr std::int64_t kTileFloats = 8192;
+/// Operations on elements are this many multiply-adds of a product.
+constexpr std::int64_t kElementWork = 16;
+
+std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
+
+/// Op ids of programs; those of the registry are far below.
+OpId next_op_id() {
+  static std::atomic<std::int32_t> next{1 << 24};
+  return OpId{next.fetch_add(1, std::memory_order_relaxed)};
+}
+
+/// Columns of a base, as intervals.
+class Written {
+ public:
+  void add(std::int64_t begin, std::int64_t end) { list_.emplace_back(begin, end); }
+  /// The parts of [begin, end) that are in no interval.
+  std::vector<std::pair<std::int64_t, std::int64_t>> gaps(std::int64_t begin, std::int64_t end) const {
+    std::vector<std::pair<std::int64_t, std::int64_t>> sorted = list_;
+    std::sort(sorted.begin(), sorted.end());
+    std::vector<std::pair<std::int64_t, std::int64_t>> result;
+    for (const auto& [from, to] : sorted) {
+      if (to <= begin || from >= end) continue;
+      if (from > begin) result.emplace_back(begin, from);
+      begin = std::max(begin, to);
+    }
+    if (begin < end) result.emplace_back(begin, end);
+    return result;
+  }
+
+ private:
+  std::vector<std::pair<std::int64_t, std::int64_t>> list_;
+};
+
+}  // namespace
+
+class Layout {
+ public:
+  Layout(Program& program, std::size_t results, std::int64_t random_bytes)
+      : program_(&program), results_(results), random_bytes_(random_bytes) {}
+
+  void make() {
+    make_groups();
+    plan_backward();
+    open_in_place();
+    keep_for_backward();
+    place_temps();
+    make_infos();
+  }
+
+ private:
+  static constexpr std::int32_t kNone = -1;
+
+  Value& value(std::int32_t id) { return program_->values_[at(id)]; }
+  Base& base_of(std::int32_t id) { return program_->bases_[at(value(id).base)]; }
+  std::vector<Instruction>& code() { return program_->instructions_; }
+
+  // --- groups --------------------------------------------------------------------------------------------------------
+
+  void make_groups() {
+    group_of_.resize(code().size());
+    for (std::size_t i = 0; i < code().size(); ++i) {
+      const auto number = static_cast<std::int32_t>(i);
+      std::vector<Group>& groups = program_->groups_;
+      const bool joins = !groups.empty() && !code()[i].is_product() && !code()[at(groups.back().first)].is_product();
+      if (joins)
+        groups.back().last = number + 1;
+      else
+        groups.push_back({number, number + 1, 1});
+      group_of_[i] = static_cast<std::int32_t>(groups.size()) - 1;
+    }
+    for (Group& group : program_->groups_) {
+      std::int64_t floats = 1;
+      for (std::int32_t i = group.first; i < group.last; ++i) floats += value(code()[at(i)].out).width;
+      group.tile_rows = std::max<std::int64_t>(1, kTileFloats / floats);
+      if (!code()[at(group.first)].is_product()) program_->tile_rows_ = std::max(program_->tile_rows_, group.tile_rows);
+    }
+    for (Instruction& instruction : code()) {
+      for (std::int32_t operand : instruction.in) instruction.shapes.push_back(value(operand).shape);
+      std::int64_t work = value(instruction.out).width * kElementWork;
+      if (instruction.is_product()) work = value(instruction.in[at(instruction.parts)]).width;
+      program_->work_ += work;
+    }
+  }
+
+  // --- backward ------------------------------------------------------------------------------------------------------
+
+  void plan_backward() {
+    std::vector<Written> written(program_->bases_.size());
+    std::vector<std::vector<std::pair<std::size_t, std::size_t>>> input_writers(program_->inputs_.size());
+    for (std::size_t b = 0; b < written.size(); ++b)
+      if (program_->bases_[b].place == Place::kResult) written[b].add(0, program_->bases_[b].width);
+    for (std::size_t i = code().size(); i-- > 0;) {
+      Instruction& instruction = code()[i];
+      const auto zero_gaps = [&](const Value& of) {
+        bool any = false;
+        for (const auto& [begin, end] : written[at(of.base)].gaps(of.offset, of.offset + of.width)) {
+          instruction.zeros.push_back({of.base, begin, end - begin});
+          any = true;
+        }
+        written[at(of.base)].add(of.offset, of.offset + of.width);
+        return any;
+      };
+      zero_gaps(value(instruction.out));
+      const std::size_t operands =
+          instruction.is_product() ? static_cast<std::size_t>(instruction.parts) : instruction.in.size();
+      instruction.writes.assign(instruction.in.size(), Write::kNone);
+      for (std::size_t k = 0; k < operands; ++k) {
+        const Value& operand = value(instruction.in[k]);
+        if (operand.base == kNone) continue;
+        const Base& base = program_->bases_[at(operand.base)];
+        if (base.place == Place::kInput) {
+          instruction.writes[k] = Write::kAdd;
+          input_writers[at(base.number)].emplace_back(i, k);
+          continue;
+        }
+        const auto gaps = written[at(operand.base)].gaps(operand.offset, operand.offset + operand.width);
+        std::int64_t open = 0;
+        for (const auto& [begin, end] : gaps) open += end - begin;
+        if (open == operand.width && operand.width > 0) {
+          instruction.writes[k] = Write::kStore;
+          written[at(operand.base)].add(operand.offset, operand.offset + operand.width);
+        } else {
+          zero_gaps(operand);
+          instruction.writes[k] = Write::kAdd;
+        }
+      }
+    }
+    for (std::size_t number = 0; number < input_writers.size(); ++number) {
+      if (program_->inputs_[number].role != Role::kStacked) continue;
+      const auto& writers = input_writers[number];
+      if (writers.size() == 1) {
+        const auto [i, k] = writers[0];
+        const Value& operand = value(code()[i].in[k]);
+        if (operand.width == program_->bases_[at(operand.base)].width) {
+          code()[i].writes[k] = Write::kInput;
+          continue;
+        }
+      }
+      program_->zeroed_inputs_.push_back(static_cast<std::int32_t>(number));
+    }
+  }
+
+  /// Where all of a temp's columns are opened by ops that can leave the result in their place, it is kept as it is
+  /// then, and its gradient takes that place: such a row is written twice, and read while it is in the cache.
+  void open_in_place() {
+    for (std::size_t b = 0; b < program_->bases_.size(); ++b)
+      if (program_->bases_[b].place == Place::kTemp && is_opened_once(static_cast<std::int32_t>(b))) {
+        program_->bases_[b].gradient_in_saved = true;
+        for (Instruction& instruction : code())
+          if (reads(instruction, static_cast<std::int32_t>(b)) && !instruction.is_product()) open_in_place(instruction);
+      }
+  }
+  bool reads(const Instruction& instruction, std::int32_t base) {
+    return std::any_of(instruction.in.begin(), instruction.in.end(),
+                       [&](std::int32_t id) { return value(id).base == base; });
+  }
+  bool is_opened_once(std::int32_t base) {
+    bool is_multiplied = false;
+    bool is_opened = false;
+    for (const Instruction& instruction : code()) {
+      is_multiplied |= instruction.is_product() && value(instruction.out).base == base;
+      if (!reads(instruction, base)) continue;
+      if (instruction.info->overwrites == nullptr) return false;
+      is_opened = true;
+      const std::uint32_t mask = instruction.info->overwrites(instruction.in.size());
+      for (std::size_t k = 0; k < instruction.in.size(); ++k) {
+        const bool overwritten = (mask >> k & 1U) != 0;
+        // What it overwrites must all be of this base, and be nobody else's.
+        if (overwritten != (value(instruction.in[k]).base == base)) return false;
+        if (overwritten && instruction.writes[k] != Write::kStore) return false;
+      }
+    }
+    return is_multiplied && is_opened;
+  }
+  void open_in_place(Instruction& instruction) {
+    instruction.in_place = true;
+    instruction.saved_floats = instruction.info->saved_in_place(
+        instruction.attrs.data(), InputShapes(instruction.info->name, instruction.info->inputs, instruction.shapes));
+    overwrites_saved_ = true;
+  }
+
+  // --- what backward reads -------------------------------------------------------------------------------------------
+
+  void keep_for_backward() {
+    keep_inputs_ = keep_results_ = 0;
+    std::int64_t saved = 0;
+    const auto keep = [&](const Value& kept, bool for_weights) {
+      if (kept.base == kNone) {  // it may be computed from parameters
+        keep_inputs_ |= 1U << kept.shared;
+        return;
+      }
+      Base& base = program_->bases_[at(kept.base)];
+      if (base.place == Place::kInput) {
+        keep_inputs_ |= 1U << base.number;
+        if (for_weights) weights_read_inputs_ |= 1U << base.number;
+      } else if (base.place == Place::kResult) {
+        keep_results_ |= 1U << base.number;
+        if (for_weights) weights_read_results_ |= 1U << base.number;
+      } else if (base.saved < 0) {
+        base.saved = saved;
+        saved += base.width;
+      }
+    };
+    std::int64_t deferred = 0;
+    for (Instruction& instruction : code()) {
+      const bool product = instruction.is_product();
+      const OpInfo& info = *instruction.info;
+      for (std::size_t k = 0; k < instruction.in.size(); ++k) {
+        const bool reads = product ? k <= static_cast<std::size_t>(instruction.parts) : info.keeps(k);
+        if (reads) keep(value(instruction.in[k]), instruction.any_shared);
+      }
+      if (product && base_of(instruction.out).gradient_in_saved) keep(value(instruction.out), false);
+      if (!product && info.keep.output) keep(value(instruction.out), instruction.any_shared);
+      if (instruction.saved_floats > 0) {
+        instruction.saved = saved;
+        saved += instruction.saved_floats;
+      }
+      Base& out = base_of(instruction.out);
+      const bool is_main = out.place == Place::kResult && out.number == 0;  // whose gradient stays
+      if (instruction.any_shared && !is_main && !out.gradient_in_saved && out.deferred < 0) {
+        out.deferred = deferred;
+        deferred += out.width;
+      }
+      if (instruction.any_shared && is_main) weights_read_dy_ = true;
+    }
+    program_->saved_ = overwrites_saved_ ? spread(saved) : saved;
+    program_->deferred_ = deferred;
+  }
+
+  /// Rows that products read are an odd number of cache lines apart: a power of two would put them all into the same
+  /// few places of the first cache.
+  static std::int64_t spread(std::int64_t floats) {
+    constexpr std::int64_t kLine = 16;
+    constexpr std::int64_t kLeast = 16 * kLine;  // shorter rows would grow too much
+    return floats < kLeast ? floats : ((floats + kLine - 1) / kLine | 1) * kLine;
+  }
+
+  // --- memory --------------------------------------------------------------------------------------------------------
+
+  /// A temp whose maker and readers are of one group lives in its tiles.
+  void place_temps() {
+    constexpr std::int32_t kSeveral = -2;
+    std::vector<std::int32_t> group(program_->bases_.size(), kNone);
+    const auto touch = [&](std::int32_t id, std::int32_t by) {
+      const std::int32_t base = value(id).base;
+      if (base == kNone) return;
+      group[at(base)] = group[at(base)] == kNone || group[at(base)] == by ? by : kSeveral;
+    };
+    for (std::size_t i = 0; i < code().size(); ++i) {
+      const std::int32_t by = code()[i].is_product() ? kSeveral : group_of_[i];
+      for (std::int32_t operand : code()[i].in) touch(operand, by);
+      touch(code()[i].out, by);
+    }
+    Program::Scratch& scratch = program_->scratch_;
+    for (std::size_t b = 0; b < group.size(); ++b) {
+      Base& base = program_->bases_[b];
+      if (base.place != Place::kTemp || group[b] == kNone) continue;
+      base.in_tile = group[b] >= 0;
+      base.gradient_in_tile = base.in_tile && base.deferred < 0 && !base.gradient_in_saved;
+      std::int64_t& room = base.in_tile ? scratch.tile : scratch.piece;
+      base.scratch = room;
+      room += base.width;
+      std::int64_t& gradient_room = base.gradient_in_tile ? scratch.tile_gradients : scratch.piece_gradients;
+      base.gradient_scratch = gradient_room;
+      gradient_room += base.width;
+    }
+  }
+
+  // --- the op --------------------------------------------------------------------------------------------------------
+
+  void find_blocks() {
+    std::int32_t block = 0;
+    for (const Instruction& instruction : code()) {
+      if (!instruction.is_product()) continue;
+      bool fits = true;
+      for (std::int32_t k = 0; k < instruction.parts; ++k) {
+        const Value& part = value(instruction.in[at(k)]);
+        const Base& base = program_->bases_[at(part.base)];
+        fits = fits && base.place == Place::kInput && part.width == base.width &&
+               program_->inputs_[at(base.number)].block < 0;
+      }
+      if (!fits) continue;
+      for (std::int32_t k = 0; k < instruction.parts; ++k)
+        program_->inputs_[at(base_of(instruction.in[at(k)]).number)].block = block;
+      ++block;
+    }
+  }
+
+  void make_infos() {
+    find_blocks();
+    for (std::size_t i = 0; i < program_->inputs_.size(); ++i) program_->inputs_[i].name = program_->input_names_[i];
+    static_assert(kAddressBytes == 2 * sizeof(std::uint32_t));
+    program_->infos_.resize(results_);
+    for (std::size_t k = 1; k < results_; ++k)
+      program_->result_names_.push_back(program_->name_ + "." + std::to_string(k));
+    program_->result_inputs_ = {Input{"cell", Role::kStacked, -1}};
+    for (std::size_t k = 0; k < results_; ++k) {
+      OpInfo& info = program_->infos_[k];
+      info.id = next_op_id();
+      info.kind = k == 0 ? Kind::kCell : Kind::kResult;
+      info.attr_words = 2;
+      info.keep.output = (keep_results_ >> k & 1U) != 0;
+      info.contract = "a cell";
+    }
+    OpInfo& cell = program_->infos_[0];
+    cell.name = program_->name_;
+    cell.inputs = program_->inputs_;
+    cell.keep_mask = keep_inputs_;
+    cell.field_bytes = static_cast<std::int32_t>(random_bytes_);
+    cell.random = random_bytes_ > 0;
+    cell.gathers = true;
+    cell.stores_shared = true;
+    cell.results = static_cast<std::int32_t>(results_);
+    cell.deferred = program_->deferred_;
+    cell.weights_read_inputs = weights_read_inputs_;
+    cell.weights_read_results = weights_read_results_;
+    cell.weights_read_dy = weights_read_dy_;
+    cell.overwrites_saved = overwrites_saved_;
+    cell.infer = [](const void* attrs, const InputShapes&) { return program_of(attrs).result_shape(0); };
+    cell.saved = [](const void* attrs, const InputShapes&) { return program_of(attrs).saved(); };
+    cell.forward = &run_forward;
+    cell.backward = &run_backward;
+    cell.weight_gradients = &run_weight_gradients;
+    cell.prepare();
+    for (std::size_t k = 1; k < results_; ++k) {
+      OpInfo& info = program_->infos_[k];
+      info.name = program_->result_names_[k - 1];
+      info.inputs = program_->result_inputs_;
+      info.result = static_cast<std::int32_t>(k);
+      info.attr_words = 3;
+      info.infer = [](const void* attrs, const InputShapes&) {
+        std::uint32_t number = 0;
+        std::memcpy(&number, static_cast<const std::byte*>(attrs) + kAddressBytes, sizeof(number));
+        return program_of(attrs).result_shape(number);
+      };
+      info.prepare();
+    }
+  }
+
+  Program* program_;
+  std::size_t results_;
+  std::int64_t random_bytes_;
+  std::vector<std::int32_t> group_of_;  // by instruction
+  std::uint32_t keep_inputs_ = 0;
+  std::uint32_t keep_results_ = 0;
+  std::uint32_t weights_read_inputs_ = 0;
+  std::uint32_t weights_read_results_ = 0;
+  bool weights_read_dy_ = false;
+  bool overwrites_saved_ = false;
+};
+
+void lay_out(Program& program, std::size_t results, std::int64_t random_bytes) {
+  Layout(program, results, random_bytes).make();
+}
+
+}  // namespace espalier::cells
