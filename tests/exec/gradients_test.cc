@@ -73,6 +73,27 @@ TEST(Gradients, JoinNewRowsIntoThoseThere) {
   EXPECT_THAT(floats(gradients.find(table)->row_values), ElementsAre(3, 11, 2));
 }
 
+TEST(Gradients, ManyRowsAtOnceAreJoinedWhetherOrNotThereAreOthers) {
+  const Parameter table("table", Tensor(Shape{9, 1}));
+  const std::vector<float> values{1, 2, 3};
+  const std::vector<std::int32_t> rows{4, 8, 4};
+  std::vector<const std::byte*> where;
+  for (const float& value : values) where.push_back(reinterpret_cast<const std::byte*>(&value));
+  Gradients gradients;
+  gradients.add_rows(table, rows, where);
+  EXPECT_THAT(gradients.find(table)->rows, ElementsAre(4, 8));  // at once
+  EXPECT_THAT(floats(gradients.find(table)->row_values), ElementsAre(4, 2));
+  gradients.add_rows(table, rows, where);
+  gradients.join_rows();
+  EXPECT_THAT(floats(gradients.find(table)->row_values), ElementsAre(8, 4));
+  gradients.clear();
+  add_row(gradients, table, 8, {10});
+  gradients.add_rows(table, rows, where);
+  gradients.join_rows();
+  EXPECT_THAT(gradients.find(table)->rows, ElementsAre(4, 8));
+  EXPECT_THAT(floats(gradients.find(table)->row_values), ElementsAre(4, 12));
+}
+
 TEST(Gradients, AddRowsInTheOrderTheyCame) {
   // In floats the sum depends on the order: 1e8 + 1 is 1e8.
   const Parameter table("table", Tensor(Shape{2, 1}));
