@@ -13,21 +13,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace espalier::kernels::HWY_NAMESPACE {
 
-/// Calls f(load, store) for every vector of n elements; both leave alone what is behind the end.
-template <class F>
-HWY_INLINE void EveryVector(std::int64_t n, const F& f) {
-  const FloatTag d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  std::int64_t at = 0;
-  for (; at + lanes <= n; at += lanes)
-    f([&](const float* p) HWY_ATTR { return hn::LoadU(d, p + at); },
-      [&](FloatVector v, float* p) HWY_ATTR { hn::StoreU(v, d, p + at); });
-  if (at == n) return;
-  const auto rest = static_cast<std::size_t>(n - at);
-  f([&](const float* p) HWY_ATTR { return LoadPart(d, p + at, rest); },
-    [&](FloatVector v, float* p) HWY_ATTR { StorePart(v, d, p + at, rest); });
-}
-
 template <class Load, class Store>
 HWY_INLINE void Put(const Load& load, const Store& store, FloatVector v, const GradientTarget& to) {
   if (to.data == nullptr) return;
@@ -38,7 +23,7 @@ HWY_INLINE void Put(const Load& load, const Store& store, FloatVector v, const G
 template <int kChildren, bool kLeaves>
 HWY_INLINE void Memory(std::int64_t n, std::int64_t children, const float* const* x, float* c, float* const* opened) {
   const FloatTag d;
-  EveryVector(n, [&](const auto& load, const auto& store) HWY_ATTR {
+  ForEachVector(n, [&](const auto& load, const auto& store) HWY_ATTR {
     const FloatVector open = Sigmoid(d, load(x[0]));
     const FloatVector update = Tanh(d, load(x[1]));
     if (kLeaves) {
@@ -75,7 +60,7 @@ void LstmMemory(std::int64_t n, std::int64_t children, const float* const* x, fl
 
 void LstmMemoryGradient(std::int64_t n, std::int64_t children, const float* const* x, const float* const* opened,
                         const float* dc, const GradientTarget* targets) {
-  EveryVector(n, [&](const auto& load, const auto& store) HWY_ATTR {
+  ForEachVector(n, [&](const auto& load, const auto& store) HWY_ATTR {
     const FloatVector g = load(dc);
     const FloatVector open = load(opened[0]);
     const FloatVector update = load(opened[1]);
@@ -94,7 +79,7 @@ void LstmMemoryGradient(std::int64_t n, std::int64_t children, const float* cons
 
 void LstmOutput(std::int64_t n, const float* o, const float* c, float* h, float* opened, float* memory) {
   const FloatTag d;
-  EveryVector(n, [&](const auto& load, const auto& store) HWY_ATTR {
+  ForEachVector(n, [&](const auto& load, const auto& store) HWY_ATTR {
     const FloatVector open = Sigmoid(d, load(o));
     const FloatVector tanh_c = Tanh(d, load(c));
     if (opened != nullptr) {
@@ -107,7 +92,7 @@ void LstmOutput(std::int64_t n, const float* o, const float* c, float* h, float*
 
 void LstmOutputGradient(std::int64_t n, const float* opened, const float* memory, const float* dh,
                         const GradientTarget& by_o, const GradientTarget& by_c) {
-  EveryVector(n, [&](const auto& load, const auto& store) HWY_ATTR {
+  ForEachVector(n, [&](const auto& load, const auto& store) HWY_ATTR {
     const FloatVector g = load(dh);
     const FloatVector open = load(opened);
     const FloatVector tanh_c = load(memory);

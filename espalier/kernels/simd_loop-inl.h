@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "hwy/highway.h"
 
@@ -53,6 +54,21 @@ HWY_INLINE void StorePart(FloatVector v, FloatTag d, float* p, std::size_t count
 }
 
 #endif
+
+/// Calls f(load, store) for every vector of n elements; both leave alone what is behind the end.
+template <class F>
+HWY_INLINE void ForEachVector(std::int64_t n, const F& f) {
+  const FloatTag d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    f([&](const float* p) HWY_ATTR { return hn::LoadU(d, p + i); },
+      [&](FloatVector v, float* p) HWY_ATTR { hn::StoreU(v, d, p + i); });
+  if (i == n) return;
+  const auto rest = static_cast<std::size_t>(n - i);
+  f([&](const float* p) HWY_ATTR { return LoadPart(d, p + i, rest); },
+    [&](FloatVector v, float* p) HWY_ATTR { StorePart(v, d, p + i, rest); });
+}
 
 /// y[i] = f(d, x[i]); x may be y.
 template <class F>

@@ -51,21 +51,6 @@ inline bool AllDense(const StepIn& in) {
   return true;
 }
 
-/// Calls f(i, load, store) for every vector of a row; load and store leave alone what is behind its end.
-template <class F>
-HWY_INLINE void ForEachVector(std::int64_t n, const F& f) {
-  const FloatTag d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  std::int64_t i = 0;
-  for (; i + lanes <= n; i += lanes)
-    f([&](const float* p) HWY_ATTR { return hn::LoadU(d, p + i); },
-      [&](FloatVector v, float* p) HWY_ATTR { hn::StoreU(v, d, p + i); });
-  if (i == n) return;
-  const auto rest = static_cast<std::size_t>(n - i);
-  f([&](const float* p) HWY_ATTR { return kn::LoadPart(d, p + i, rest); },
-    [&](FloatVector v, float* p) HWY_ATTR { kn::StorePart(v, d, p + i, rest); });
-}
-
 template <class Op>
 struct MapLoops {
   using Attrs = typename Op::Attrs;
@@ -80,16 +65,16 @@ struct MapLoops {
       const float* const x0 = in[0][r];
       float* const to = y[r];
       if constexpr (Op::kArity == 1) {
-        ForEachVector(loop.width, [&](const auto& load, const auto& store)
-                                      HWY_ATTR { store(VectorMap<Op>::value(d, a, f, load(x0)), to); });
+        kn::ForEachVector(loop.width, [&](const auto& load, const auto& store)
+                                          HWY_ATTR { store(VectorMap<Op>::value(d, a, f, load(x0)), to); });
       } else if constexpr (Op::kArity == 2) {
         const float* const x1 = in[1][r];
-        ForEachVector(loop.width, [&](const auto& load, const auto& store)
-                                      HWY_ATTR { store(VectorMap<Op>::value(d, a, f, load(x0), load(x1)), to); });
+        kn::ForEachVector(loop.width, [&](const auto& load, const auto& store)
+                                          HWY_ATTR { store(VectorMap<Op>::value(d, a, f, load(x0), load(x1)), to); });
       } else {
         const float* const x1 = in[1][r];
         const float* const x2 = in[2][r];
-        ForEachVector(loop.width, [&](const auto& load, const auto& store) HWY_ATTR {
+        kn::ForEachVector(loop.width, [&](const auto& load, const auto& store) HWY_ATTR {
           store(VectorMap<Op>::value(d, a, f, load(x0), load(x1), load(x2)), to);
         });
       }
@@ -122,7 +107,7 @@ struct MapLoops {
                            store(stores ? hn::Mul(g, slope) : hn::MulAdd(g, slope, load(dx)), dx);
                          };
     if constexpr (Op::kArity == 1) {
-      ForEachVector(width, [&](const auto& load, const auto& store) HWY_ATTR {
+      kn::ForEachVector(width, [&](const auto& load, const auto& store) HWY_ATTR {
         add(load, store, load(dy), VectorMap<Op>::slope(d, a, f, load(x0), load(y)), dx0, store0);
       });
     } else {
@@ -130,7 +115,7 @@ struct MapLoops {
       float* const dx1 = grads[1] ? grads[1].rows()[r] : nullptr;
       const bool store1 = grads[1].stores();
       if constexpr (Op::kArity == 2) {
-        ForEachVector(width, [&](const auto& load, const auto& store) HWY_ATTR {
+        kn::ForEachVector(width, [&](const auto& load, const auto& store) HWY_ATTR {
           FloatVector by_a = hn::Zero(d);
           FloatVector by_b = hn::Zero(d);
           VectorMap<Op>::slopes(d, a, f, load(x0), load(x1), load(y), by_a, by_b);
@@ -142,7 +127,7 @@ struct MapLoops {
         const float* const x2 = saved.in[2][r];
         float* const dx2 = grads[2] ? grads[2].rows()[r] : nullptr;
         const bool store2 = grads[2].stores();
-        ForEachVector(width, [&](const auto& load, const auto& store) HWY_ATTR {
+        kn::ForEachVector(width, [&](const auto& load, const auto& store) HWY_ATTR {
           FloatVector by_a = hn::Zero(d);
           FloatVector by_b = hn::Zero(d);
           FloatVector by_c = hn::Zero(d);
