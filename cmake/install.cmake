@@ -9,6 +9,7 @@ set(internal_headers
   espalier/cells/program.h
   espalier/cells/trace.h
   espalier/data/listops_stack.h
+  espalier/data/value_payload.h
   espalier/exec/ancestors.h
   espalier/exec/backward.h
   espalier/exec/collect.h
