@@ -8,6 +8,8 @@
 #include "espalier/base/random.h"
 #include "espalier/base/threads.h"
 #include "espalier/cells/cell.h"
+#include "espalier/data/json.h"
+#include "espalier/data/sexpr.h"
 #include "espalier/data/value.h"
 #include "espalier/exec/gradients.h"
 #include "espalier/graph/graph.h"

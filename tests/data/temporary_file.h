@@ -1,0 +1,37 @@
+/// A file that lives as long as a test needs it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "espalier/base/files.h"
+
+namespace espalier::data {
+
+class TemporaryFile {
+ public:
+  /// In the folder for temporary files, with the test's own name before `name`.
+  TemporaryFile(std::string_view name, std::string_view content) {
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    path_ = std::filesystem::path(::testing::TempDir()) /
+            (std::string(test->test_suite_name()) + "_" + test->name() + "_" + std::string(name));
+    write_file_atomically(path_, content);
+  }
+  ~TemporaryFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  std::string name() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace espalier::data
