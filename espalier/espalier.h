@@ -9,6 +9,7 @@
 #include "espalier/base/threads.h"
 #include "espalier/cells/cell.h"
 #include "espalier/data/json.h"
+#include "espalier/data/proto.h"
 #include "espalier/data/sexpr.h"
 #include "espalier/data/value.h"
 #include "espalier/exec/gradients.h"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "espalier/data/text_file.h"
+#include "espalier/data/utf8.h"
 
 namespace espalier::data {
 namespace {
@@ -98,7 +99,7 @@ class Scanner {
       } else {
         const std::size_t length = c < 0x80 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
         const std::string_view letter = text_.substr(at_, length);
-        if (!simdjson::validate_utf8(letter)) refuse("UTF-8", length);
+        if (!is_utf8(letter)) refuse("UTF-8", length);
         at_ += length;
       }
     }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -16,8 +17,9 @@ class TemporaryFile {
   /// In the folder for temporary files, with the test's own name before `name`.
   TemporaryFile(std::string_view name, std::string_view content) {
     const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    path_ = std::filesystem::path(::testing::TempDir()) /
-            (std::string(test->test_suite_name()) + "_" + test->name() + "_" + std::string(name));
+    std::string file = std::string(test->test_suite_name()) + "_" + test->name() + "_" + std::string(name);
+    std::replace(file.begin(), file.end(), '/', '_');  // in names of tests with parameters
+    path_ = std::filesystem::path(::testing::TempDir()) / file;
     write_file_atomically(path_, content);
   }
   ~TemporaryFile() {
