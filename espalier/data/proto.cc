@@ -6,6 +6,7 @@
 #include <google/protobuf/descriptor_database.h>
 #include <google/protobuf/dynamic_message.h>
 #include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/text_format.h>
 
 #include <limits>
@@ -86,6 +87,7 @@ class ProtoReader::Types {
  public:
   Types(const std::filesystem::path& file, std::string_view message, const ProtoOptions& options)
       : name_(add_folders(files_, file, options.include_folders)), mistakes_(files_) {
+    const pb::LogSilencer silent;     // a library does not print
     const ByteReader readable(file);  // else it is refused here, with the reason
     database_.RecordErrorsTo(&mistakes_);
     const pb::FileDescriptor* descriptors = pool_.FindFileByName(name_);
@@ -105,6 +107,7 @@ class ProtoReader::Types {
     constexpr int kDeepest = 1000;  // protobuf recurses here
     if (text.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
       throw DataError(fmt::format("{}: expected at most 2 GiB of text, not {} bytes", source, text.size()));
+    const pb::LogSilencer silent;
     pb::DynamicMessageFactory factory;
     const std::unique_ptr<pb::Message> message(factory.GetPrototype(root_)->New());
     TextMistakes mistakes(source);

@@ -245,6 +245,7 @@ TEST_F(Proto, AnyTextGivesAMessageOrAnErrorWithItsPlace) {
 TEST_F(Proto, AnyProtoFileGivesAReaderOrAnError) {
   Draw draw(8);
   int refused = 0;
+  ::testing::internal::CaptureStderr();
   for (int i = 0; i < 500; ++i) {
     const TemporaryFile file("damaged.proto", draw.mutated(std::string(kProto3)));
     try {
@@ -254,6 +255,7 @@ TEST_F(Proto, AnyProtoFileGivesAReaderOrAnError) {
       ASSERT_TRUE(std::string_view(error.what()).starts_with(file.name())) << error.what();
     }
   }
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
   EXPECT_GT(refused, 100);
   EXPECT_LT(refused, 500);
 }
