@@ -18,6 +18,8 @@
 #include "espalier/nn/child_sum_tree_lstm.h"
 #include "espalier/nn/dropout.h"
 #include "espalier/nn/embedding.h"
+#include "espalier/nn/fc.h"
+#include "espalier/nn/fractal_net.h"
 #include "espalier/nn/gru.h"
 #include "espalier/nn/layer_norm.h"
 #include "espalier/nn/linear.h"

@@ -40,7 +40,7 @@ namespace espalier::data {
 struct ProtoOptions {
   /// Where imports are looked for, in this order; without any, the folder of the file. The files that come with
   /// protobuf (google/protobuf/timestamp.proto and the like) are always found.
-  std::vector<std::filesystem::path> include_folders;
+  std::vector<std::filesystem::path> include_folders = {};
 };
 
 class ESPALIER_EXPORT ProtoReader {

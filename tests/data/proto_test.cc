@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "espalier/base/error.h"
+#include "espalier/base/files.h"
 #include "espalier/data/text_file.h"
 #include "tests/data/random_values.h"
 #include "tests/data/refusal.h"

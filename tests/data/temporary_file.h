@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
-
-#include "espalier/base/files.h"
 
 namespace espalier::data {
 
@@ -20,7 +19,7 @@ class TemporaryFile {
     std::string file = std::string(test->test_suite_name()) + "_" + test->name() + "_" + std::string(name);
     std::replace(file.begin(), file.end(), '/', '_');  // in names of tests with parameters
     path_ = std::filesystem::path(::testing::TempDir()) / file;
-    write_file_atomically(path_, content);
+    std::ofstream(path_, std::ios::binary) << content;  // not synced to disk: tests make many
   }
   ~TemporaryFile() {
     std::error_code ignored;
