@@ -82,7 +82,8 @@ class Decoder {
     // A map's entry has a value also where its bytes do not say so.
     if (type.map_entry)
       for (std::size_t i = 0; i < type.fields.size(); ++i)
-        if (type.fields[i].message != nullptr && !message.slots[i].set) add_inner(message, i, parts.back().substr(parts.back().size()));
+        if (type.fields[i].message != nullptr && !message.slots[i].set)
+          add_inner(message, i, parts.back().substr(parts.back().size()));
     return message;
   }
 
