@@ -15,11 +15,6 @@
 namespace espalier {
 namespace {
 
-std::uint64_t next_uid() {
-  static std::atomic<std::uint64_t> next{1};
-  return next.fetch_add(1, std::memory_order_relaxed);
-}
-
 /// Whether a matrix is ever laid out. A small one is multiplied fastest as it is, and only its transpose is worth a
 /// copy; a single column is its own transpose. Larger ones of few columns are multiplied as fast as they are.
 bool is_worth_it(std::int64_t k, std::int64_t n, bool transposed) {
@@ -76,8 +71,13 @@ class Parameter::Layouts {
   std::array<Layout, 2> layouts_;
 };
 
+std::uint64_t new_uid() {
+  static std::atomic<std::uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
 Parameter::Parameter(std::string name, Tensor value)
-    : name_(std::move(name)), value_(std::move(value)), uid_(next_uid()), layouts_(std::make_unique<Layouts>()) {}
+    : name_(std::move(name)), value_(std::move(value)), uid_(new_uid()), layouts_(std::make_unique<Layouts>()) {}
 
 Parameter::~Parameter() = default;
 
