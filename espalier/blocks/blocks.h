@@ -18,5 +18,7 @@
 #include "espalier/blocks/output.h"
 #include "espalier/blocks/program.h"
 #include "espalier/blocks/sequence.h"
+#include "espalier/blocks/sequence_models.h"
+#include "espalier/blocks/stream.h"
 #include "espalier/blocks/tensor_blocks.h"
 #include "espalier/blocks/type.h"

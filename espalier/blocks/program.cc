@@ -47,6 +47,8 @@ void bind_types(const Block& root, const InputType& input, SourceLine where) {
   for (const BlockNode* node : all) require_known(*node, where);
 }
 
+[[noreturn]] void refuse_loss(const std::string& why) { throw UsageError("program: a loss is asked for, and " + why); }
+
 Expr weighted(const Channel& channel, const Expr& loss) {
   const Expr number = loss.shape().rank() == 0 ? loss : reshape(loss, {});
   return channel.weight == 1 ? number : scale(number, channel.weight);
@@ -140,9 +142,9 @@ Recording Program::record_many(Graph& graph, const std::vector<const void*>& inp
   return recording;
 }
 
-Expr Program::record_loss(Graph& graph, const std::vector<const void*>& inputs, const InstanceOptions& options) const {
-  if (inputs.empty()) throw UsageError("program: a loss of no inputs is asked for");
-  if (code_->losses.empty()) throw UsageError("program: a loss is asked for, and the model has no loss() block");
+Expr Program::loss_of(Graph& graph, const std::vector<const void*>& inputs, const InstanceOptions& options) const {
+  if (inputs.empty()) refuse_loss("there are no inputs");
+  if (code_->losses.empty()) refuse_loss("the model has no loss() block");
   Walk walk(*code_);
   std::vector<Expr> losses;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -156,7 +158,7 @@ Expr Program::record_loss(Graph& graph, const std::vector<const void*>& inputs, 
       losses.push_back(
           weighted(code_->losses[static_cast<std::size_t>(each.channel)], walk.collected[each.first].expr));
   }
-  if (losses.empty()) throw UsageError("program: a loss is asked for, and the inputs reach no loss() block");
+  if (losses.empty()) refuse_loss("the inputs reach no loss() block");
   return scale(sum(losses), 1 / static_cast<double>(inputs.size()));
 }
 

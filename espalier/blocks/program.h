@@ -95,7 +95,7 @@ class ESPALIER_EXPORT Program {
   /// inputs.
   template <std::ranges::input_range Inputs>
   Expr loss(Graph& graph, const Inputs& inputs, const InstanceOptions& options = {}) const {
-    return record_loss(graph, addresses(inputs), options);
+    return loss_of(graph, addresses(inputs), options);
   }
   /// Computes the outputs of one instance.
   template <class T>
@@ -110,6 +110,7 @@ class ESPALIER_EXPORT Program {
     require_type(input_type<detail::ReadAs<T>>());
     return detail::address_of(input);
   }
+  Expr loss_of(Graph& graph, const std::vector<const void*>& inputs, const InstanceOptions& options) const;
   Recording record_many(Graph& graph, const std::vector<const void*>& inputs, const InstanceOptions& options) const;
   std::vector<Result> compute_many(const std::vector<const void*>& inputs, const GraphOptions& graph_options,
                                    const InstanceOptions& options) const;
@@ -126,7 +127,6 @@ class ESPALIER_EXPORT Program {
   }
   void require_type(const InputType& given) const;
   Output record_one(Graph& graph, const void* input) const;
-  Expr record_loss(Graph& graph, const std::vector<const void*>& inputs, const InstanceOptions& options) const;
   Result eval_one(const void* input, const GraphOptions& options) const;
 
   Block block_;  // holds the functions that the code calls
