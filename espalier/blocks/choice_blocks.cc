@@ -144,7 +144,9 @@ Block one_of(const KeyFunction& key, const std::vector<Case>& cases, const Block
   return make_one_of(key, cases, before.block(), before.where());
 }
 
-Block optional(const BlockArg& some) { return optional(some, zeros(some.where().file, some.where().line)); }
+Block optional(const BlockArg& some) {
+  return optional(some, zeros(std::nullopt, some.where().file, some.where().line));
+}
 
 Block optional(const BlockArg& some, const BlockArg& none) {
   return make_block<OptionalNode>(some.where(), {{some.block()}, {none.block()}});

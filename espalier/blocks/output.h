@@ -115,8 +115,10 @@ class OutputTree {
   struct As<std::tuple<Items...>> {
     static std::tuple<Items...> get(const OutputTree& tree) {
       tree.require(tree.size() == sizeof...(Items), "a tuple of as many items");
-      std::size_t i = 0;
-      return std::tuple<Items...>{tree[i++].template as<Items>()...};
+      return [&]<std::size_t... i>(std::index_sequence<i...>) {
+        return std::tuple<Items...>{tree[i].template as<Items>()...};
+      }
+      (std::index_sequence_for<Items...>());
     }
   };
   template <class T>

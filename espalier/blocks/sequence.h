@@ -20,8 +20,8 @@ ESPALIER_EXPORT Block map(const BlockArg& block);
 /// fold(combine, start) : one state through all elements, from the first to the last.
 /// Type: seq<a> -> s;  with combine: (s, a) -> s and start: nothing -> s
 /// Meaning: combine(... combine(combine(start, x0), x1) ..., xn). Without elements, start.
-/// Example: auto last = fold(combine, zeros());
-/// Errors: infinite sequences; a combine whose state and result differ.
+/// Example: auto last = fold(combine, zeros(Type(150)));
+/// Errors: infinite sequences; a combine whose state and result differ; a state whose type nobody says.
 ESPALIER_EXPORT Block fold(const BlockArg& combine, const BlockArg& start);
 
 /// rnn(cell) : a state through all elements, and an output at each.
@@ -29,7 +29,7 @@ ESPALIER_EXPORT Block fold(const BlockArg& combine, const BlockArg& start);
 /// Meaning: the state begins with zeros, or with what `initial` gives. A recurrent cell of nn, which gives its state
 /// alone, is taken as it is: its output is h.
 /// Example: auto outputs = rnn(lstm) >> get(0);
-/// Errors: infinite sequences; a cell that is not (a, s) -> (b, s).
+/// Errors: infinite sequences; a cell that is not (a, s) -> (b, s); a state whose type neither cell nor `initial` says.
 ESPALIER_EXPORT Block rnn(const BlockArg& cell);
 ESPALIER_EXPORT Block rnn(const BlockArg& cell, const BlockArg& initial);
 /// rnn_from(cell) : the same with its first state from the input.

@@ -125,8 +125,9 @@ Block parameter_block(const Parameter& parameter, SourceLine where) {
   return make_block<ParameterNode>(where, {}, parameter);
 }
 
-Block zeros(const char* file, std::int32_t line) { return make_block<ZerosNode>({file, line}, {}); }
-
-Block zeros(const Type& type, const char* file, std::int32_t line) { return zeros(file, line).gives(type, file, line); }
+Block zeros(const std::optional<Type>& type, const char* file, std::int32_t line) {
+  const Block block = make_block<ZerosNode>({file, line}, {});
+  return type ? block.gives(*type, file, line) : block;
+}
 
 }  // namespace espalier::blocks

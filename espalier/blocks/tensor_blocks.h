@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -55,8 +56,7 @@ ESPALIER_EXPORT Block concat(const ConcatOptions& options = {}, const char* file
 /// Meaning: tensors of zeros, also in tuples; a sequence is empty.
 /// Example: auto start = zeros(Type::tuple({150, 150}));
 /// Errors: a type with inputs or infinite sequences in it.
-ESPALIER_EXPORT Block zeros(const Type& type, const char* file = __builtin_FILE(),
+ESPALIER_EXPORT Block zeros(const std::optional<Type>& type = std::nullopt, const char* file = __builtin_FILE(),
                             std::int32_t line = __builtin_LINE());
-ESPALIER_EXPORT Block zeros(const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE());
 
 }  // namespace espalier::blocks
