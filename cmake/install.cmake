@@ -6,6 +6,23 @@ list(FILTER public_headers EXCLUDE REGEX "^espalier/cli/|-inl\\.h$")
 
 # Headers that only the library itself includes.
 set(internal_headers
+  espalier/blocks/access.h
+  espalier/blocks/build.h
+  espalier/blocks/code.h
+  espalier/blocks/collect.h
+  espalier/blocks/elements.h
+  espalier/blocks/emitter.h
+  espalier/blocks/function_block.h
+  espalier/blocks/inference.h
+  espalier/blocks/key_reader.h
+  espalier/blocks/memo_table.h
+  espalier/blocks/node.h
+  espalier/blocks/numbers.h
+  espalier/blocks/record_node.h
+  espalier/blocks/root_input.h
+  espalier/blocks/term.h
+  espalier/blocks/walk.h
+  espalier/blocks/zeros.h
   espalier/cells/program.h
   espalier/cells/trace.h
   espalier/data/byte_file.h

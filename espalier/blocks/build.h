@@ -1,0 +1,36 @@
+/// How blocks are made: nodes with terms in a pool, children taken in, rules run.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "espalier/blocks/block.h"
+#include "espalier/blocks/inference.h"
+#include "espalier/blocks/node.h"
+
+namespace espalier::blocks {
+
+/// Puts a node into a pool of its own.
+Block new_block(std::unique_ptr<BlockNode> node, SourceLine where);
+/// Makes a block a child of another; the pools become one.
+void take_in(const Block& parent, const Block& child, const std::string& label = "");
+/// Runs the rule of a block that was changed.
+void rewire(const Block& block, SourceLine where);
+
+struct NamedChild {
+  Block block;
+  std::string label = {};  // NOLINT(readability-redundant-member-init): may be left out
+};
+
+/// A whole block: node, children, types.
+template <class Node, class... Args>
+Block make_block(SourceLine where, const std::vector<NamedChild>& children, Args&&... args) {
+  const Block block = new_block(std::make_unique<Node>(std::forward<Args>(args)...), where);
+  for (const NamedChild& child : children) take_in(block, child.block, child.label);
+  rewire(block, where);
+  return block;
+}
+
+}  // namespace espalier::blocks

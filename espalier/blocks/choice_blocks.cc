@@ -1,0 +1,177 @@
+/// one_of(), optional().
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "espalier/base/error.h"
+#include "espalier/blocks/build.h"
+#include "espalier/blocks/choice.h"
+#include "espalier/blocks/composition.h"
+#include "espalier/blocks/emitter.h"
+#include "espalier/blocks/key_reader.h"
+#include "espalier/blocks/tensor_blocks.h"
+#include "espalier/blocks/walk.h"
+
+namespace espalier::blocks {
+namespace {
+
+struct CaseSpec {
+  const InputType* type;
+  std::vector<Key> keys;
+  DirectKey direct;
+  std::vector<std::int64_t> numbers;  // of keys that are numbers, for a direct key
+};
+
+[[noreturn]] void refuse_case(const CaseSpec& spec, const KeyView& key) {
+  std::string known;
+  for (const Key& each : spec.keys) known += (known.empty() ? "" : ", ") + each.to_text();
+  refuse_data(fmt::format("there is no case {}; there are {}", key.to_text(), known));
+}
+
+std::int32_t choose_case(Walk& walk, const Instruction& at) {
+  const auto& choice = *static_cast<const ChoiceSpec*>(at.data);
+  const auto& spec = *static_cast<const CaseSpec*>(choice.data);
+  const KeyView key = read_key(*spec.type, walk.in(at, 0).input);
+  for (std::size_t i = 0; i < spec.keys.size(); ++i)
+    if (key.is(spec.keys[i])) return static_cast<std::int32_t>(i);
+  refuse_case(spec, key);
+}
+
+std::int32_t choose_directly(Walk& walk, const Instruction& at) {
+  const auto& choice = *static_cast<const ChoiceSpec*>(at.data);
+  const auto& spec = *static_cast<const CaseSpec*>(choice.data);
+  const void* object = walk.in(at, 0).input;
+  if (object == nullptr) refuse_data("the input is null");
+  const std::int64_t number = spec.direct.read(spec.direct.member.get(), object);
+  for (std::size_t i = 0; i < spec.numbers.size(); ++i)
+    if (spec.numbers[i] == number) return static_cast<std::int32_t>(i);
+  refuse_case(spec, {.number = number});
+}
+
+/// Writes code for each branch, all of which leave their results in the same registers.
+template <class Branch>
+void emit_branches(Emitter& to, ChoiceSpec& choice, std::size_t count, const Branch& branch) {
+  std::vector<std::int32_t> ends;
+  for (std::size_t i = 0; i < count; ++i) {
+    choice.targets.push_back(to.here());
+    branch(i);
+    if (i + 1 < count) ends.push_back(to.add(Opcode::kJump, {}, {}));
+  }
+  for (const std::int32_t end : ends) to.jump_to(end, to.here());
+}
+
+/// Children: the key, what comes before the cases, the cases.
+class OneOfNode : public BlockNode {
+ public:
+  OneOfNode(std::vector<Key> keys, DirectKey direct) : keys_(std::move(keys)), direct_(std::move(direct)) {}
+
+  std::string label() const override { return fmt::format("one_of({} cases)", keys_.size()); }
+  void infer(Inference& types) override {
+    BlockNode& reader = *children[0].node;
+    BlockNode& before = *children[1].node;
+    types.equal(*this, in, "its input", before.in, "the input of " + before.title());
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      BlockNode& each = *children[i + kFirstCase].node;
+      types.equal(*this, each.in, fmt::format("the input of case {}", keys_[i].to_text()), before.out,
+                  "what the cases get");
+      types.equal(*this, each.out, fmt::format("the output of case {}", keys_[i].to_text()), out,
+                  "the output of the others");
+    }
+    Term* keyed = types.look(in, *this);
+    if (keyed->is(Term::Kind::kTuple) && !keyed->items.empty()) keyed = types.look(keyed->items[0], *this);
+    if (keyed->is(Term::Kind::kUnknown)) return;
+    if (!keyed->is(Term::Kind::kInput)) types.refuse_kind(*this, in, "an input, or a tuple that begins with one");
+    types.equal(*this, keyed, "its input", reader.in, "what its key is read from");
+    Term* made = types.look(reader.out, *this);
+    if (!made->is(Term::Kind::kUnknown) &&
+        (!made->is(Term::Kind::kInput) || (made->input->integer == nullptr && made->input->text == nullptr)))
+      types.refuse(*this, fmt::format("its key is {}; a whole number or a text is expected", to_text(made)));
+  }
+  Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {
+    CaseSpec spec{resolve(children[0].node->out)->input, keys_, direct_, {}};
+    for (const Key& key : keys_)
+      if (!key.is_text()) spec.numbers.push_back(key.number());
+    const bool directly = direct_.read != nullptr && spec.numbers.size() == keys_.size();
+    const Registers read = directly ? Registers{in_registers[0]} : to.emit_child(*this, 0, {in_registers[0]});
+    auto* choice = to.own(ChoiceSpec{directly ? &choose_directly : &choose_case, {}, to.own(std::move(spec))});
+    const Registers given = to.emit_child(*this, 1, in_registers);
+    Registers result = to.result(out, want);
+    to.add(Opcode::kChoose, read, {}, choice);
+    emit_branches(to, *choice, keys_.size(),
+                  [&](std::size_t i) { to.emit_child(*this, i + kFirstCase, given, &result); });
+    return result;
+  }
+
+ private:
+  static constexpr std::size_t kFirstCase = 2;
+  std::vector<Key> keys_;
+  DirectKey direct_;
+};
+
+std::int32_t choose_null(Walk& walk, const Instruction& at) {
+  const auto& choice = *static_cast<const ChoiceSpec*>(at.data);
+  return is_null(*static_cast<const InputType*>(choice.data), walk.in(at, 0).input) ? 1 : 0;
+}
+
+class OptionalNode : public BlockNode {
+ public:
+  std::string label() const override { return "optional()"; }
+  void infer(Inference& types) override {
+    BlockNode& some = *children[0].node;
+    types.equal(*this, in, "its input", some.in, "the input of " + some.title());
+    types.equal(*this, out, "its output", some.out, "the output of " + some.title());
+    types.equal(*this, out, "its output", children[1].node->out, "what it gives for null");
+    Term* given = types.look(in, *this);
+    if (!given->is(Term::Kind::kUnknown) && !given->is(Term::Kind::kInput)) types.refuse_kind(*this, given, "an input");
+  }
+  Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {
+    auto* choice = to.own(ChoiceSpec{&choose_null, {}, resolve(in)->input});
+    Registers result = to.result(out, want);
+    to.add(Opcode::kChoose, in_registers, {}, choice);
+    emit_branches(to, *choice, 2,
+                  [&](std::size_t i) { to.emit_child(*this, i, i == 0 ? in_registers : Registers(), &result); });
+    return result;
+  }
+};
+
+Block make_one_of(const KeyFunction& key, const std::vector<Case>& cases, const Block& before, SourceLine where) {
+  std::vector<NamedChild> children{{key.block()}, {before}};
+  std::vector<Key> keys;
+  if (cases.empty()) throw UsageError("one_of: at least one case is expected\n  at " + where.to_string());
+  for (const Case& each : cases) {
+    if (std::find(keys.begin(), keys.end(), each.key) != keys.end())
+      throw UsageError(fmt::format("one_of: case {} is given twice\n  at {}", each.key.to_text(), where.to_string()));
+    keys.push_back(each.key);
+    children.push_back({each.block.block(), each.key.is_text() ? each.key.text() : each.key.to_text()});
+  }
+  return make_block<OneOfNode>(where, children, std::move(keys), key.direct());
+}
+
+}  // namespace
+
+KeyFunction key(std::string name, const char* file, std::int32_t line) {
+  return KeyFunction(get(std::move(name), file, line));
+}
+
+KeyFunction itself(const char* file, std::int32_t line) { return KeyFunction(identity(file, line)); }
+
+Block one_of(const KeyFunction& key, const std::vector<Case>& cases, const char* file, std::int32_t line) {
+  return make_one_of(key, cases, identity(file, line), {file, line});
+}
+
+Block one_of(const KeyFunction& key, const std::vector<Case>& cases, const BlockArg& before) {
+  return make_one_of(key, cases, before.block(), before.where());
+}
+
+Block optional(const BlockArg& some) {
+  return optional(some, zeros(std::nullopt, some.where().file, some.where().line));
+}
+
+Block optional(const BlockArg& some, const BlockArg& none) {
+  return make_block<OptionalNode>(some.where(), {{some.block()}, {none.block()}});
+}
+
+}  // namespace espalier::blocks

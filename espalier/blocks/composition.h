@@ -1,0 +1,127 @@
+/// Blocks made of blocks: records, several blocks over one input, any wiring.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "espalier/base/export.h"
+#include "espalier/blocks/block.h"
+
+namespace espalier::blocks {
+
+/// A field of a record: its key, and the block for it.
+struct Field {
+  Field(std::string name_of_field, BlockArg block_for_it)
+      : name(std::move(name_of_field)), block(std::move(block_for_it)) {}
+  std::string name;
+  BlockArg block;
+};
+
+/// record({{key, block}, ...}) : a block for each part of the input.
+/// Type: input -> (a, b, ...);  (x, y, ...) -> (a, b, ...)
+/// Meaning: block i gets what the input has for key i; of a tuple, item i. The results are a tuple in this order.
+/// Example: auto inner = record({{"left", tree()}, {"right", tree()}}) >> cell;
+/// Errors: a tuple of another number of items; a type without such a field; data without it (DataError).
+ESPALIER_EXPORT Block record(std::initializer_list<Field> fields, const char* file = __builtin_FILE(),
+                             std::int32_t line = __builtin_LINE());
+/// record({block, ...}) : the same by place: block i gets element i of a list, or item i of a tuple.
+/// Type: input -> (a, b, ...);  (x, y, ...) -> (a, b, ...)
+/// Meaning: as above. A list of blocks, where a block is wanted, is such a record.
+/// Example: auto pair = record({scalar(), vector(3)});
+/// Errors: as above; a list of another size (DataError).
+ESPALIER_EXPORT Block record(std::initializer_list<BlockArg> blocks, const char* file = __builtin_FILE(),
+                             std::int32_t line = __builtin_LINE());
+
+/// all_of({block, ...}) : several blocks over the same input.
+/// Type: x -> (a, b, ...);  with no blocks: x -> void
+/// Meaning: gives the input to each block; the results are a tuple.
+/// Example: auto mean_and_max = all_of({mean(), max()});
+/// Errors: blocks whose input types differ.
+ESPALIER_EXPORT Block all_of(std::initializer_list<BlockArg> blocks, const char* file = __builtin_FILE(),
+                             std::int32_t line = __builtin_LINE());
+ESPALIER_EXPORT Block all_of(const std::vector<BlockArg>& blocks, const char* file = __builtin_FILE(),
+                             std::int32_t line = __builtin_LINE());
+
+/// identity() : its input.
+/// Type: a -> a
+/// Meaning: does nothing, and costs nothing.
+/// Example: auto residual = all_of({identity(), layer});
+/// Errors: none.
+ESPALIER_EXPORT Block identity(const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE());
+
+/// nothing() : swallows its input.
+/// Type: a -> void
+/// Meaning: for a result that nobody wants.
+/// Example: auto first = all_of({get(0), get(1) >> nothing()});
+/// Errors: none.
+ESPALIER_EXPORT Block nothing(const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE());
+
+class Composition;
+
+/// The output of a block in a Composition, or a part of it.
+class ESPALIER_EXPORT Wire {
+ public:
+  /// Item i of a tuple, or what get(i) gives.
+  Wire operator[](std::int64_t item) const;
+  Wire operator[](int item) const { return (*this)[static_cast<std::int64_t>(item)]; }
+  /// The field of a record by its key, or what get(key) gives.
+  Wire operator[](std::string_view key) const;
+  Wire operator[](const char* key) const { return (*this)[std::string_view(key)]; }
+  /// What the block reads: one wire, or several as a tuple. Once for each block.
+  const Wire& reads(std::initializer_list<Wire> wires, const char* file = __builtin_FILE(),
+                    std::int32_t line = __builtin_LINE()) const;
+  const Wire& reads(const Wire& wire, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) const {
+    return reads({wire}, file, line);
+  }
+
+ private:
+  friend class Composition;
+  Wire(Block composition, std::size_t child) : composition_(std::move(composition)), child_(child) {}
+  Block composition_;
+  std::size_t child_;
+};
+
+/// Composition : any wiring of blocks.
+/// Type: as its blocks are wired
+/// Meaning: add() puts a block in, and reads() or connect() say what it reads; input() and output() are the ends.
+/// Blocks may be added and connected in any order. Converts to a Block, which checks the whole. Example:
+///   Composition attend("attend");
+///   const Wire scores = attend(map(score), attend.input());
+///   attend.output().reads(attend(sum(), attend(map(weigh), scores)));
+///   Block block = attend;
+/// Errors: a cycle; a block that reads nothing, or that nobody reads; two connections of one input; reading the output,
+/// writing the input; a wire of another composition; no output.
+class ESPALIER_EXPORT Composition {
+ public:
+  explicit Composition(std::string name = "", const char* file = __builtin_FILE(),
+                       std::int32_t line = __builtin_LINE());
+
+  Wire input() const;
+  Wire output() const;
+  /// Puts a block in; what it reads is said later.
+  Wire add(const BlockArg& block) const;
+  /// Puts a block in that reads these wires.
+  Wire operator()(const BlockArg& block, const Wire& wire) const;
+  Wire operator()(const BlockArg& block, std::initializer_list<Wire> wires) const;
+  void connect(const Wire& from, const Wire& to, const char* file = __builtin_FILE(),
+               std::int32_t line = __builtin_LINE()) const;
+  /// Names for wires, to find them again. Refuse (UsageError) a name that is taken, or that nobody gave.
+  void name(const std::string& name, const Wire& wire) const;
+  Wire wire(const std::string& name) const;
+  /// The same composition; blocks that are added through it have `part` in their path.
+  Composition scope(const std::string& part) const;
+
+  operator Block() const;  // NOLINT(google-explicit-constructor): it is one
+
+ private:
+  explicit Composition(Block block, std::string scope) : block_(std::move(block)), scope_(std::move(scope)) {}
+  Block block_;
+  std::string scope_;
+};
+
+}  // namespace espalier::blocks

@@ -1,0 +1,85 @@
+/// Emitter: turns blocks whose types are known into Code.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "espalier/blocks/code.h"
+#include "espalier/blocks/node.h"
+
+namespace espalier::blocks {
+
+class Emitter {
+ public:
+  /// Blocks that have one of these names or paths are also collected, as if tap() followed them.
+  Emitter(Code& code, std::vector<std::string> watched) : code_(code), watched_(std::move(watched)) {}
+
+  /// Writes a whole model. The walk is given an object of type `given`, from which the input of `root` is read.
+  void emit_root(BlockNode& root, const InputType& given);
+
+  // --- for blocks ----------------------------------------------------------------------------------------------------
+
+  /// Writes a block inside another. With `want`, the result is in those registers.
+  Registers emit(BlockNode& node, const Registers& in, const Registers* want = nullptr);
+  /// A block inside another, by its place: adds what it is called there to the path.
+  Registers emit_child(const BlockNode& parent, std::size_t child, const Registers& in,
+                       const Registers* want = nullptr);
+  /// A call of the body of a declaration.
+  Registers emit_call(BlockNode& body, const std::string& name, const Registers& in, const Registers* want);
+
+  Registers registers(std::int32_t count);
+  /// `want`, or new ones for a value of this type.
+  Registers result(Term* type, const Registers* want);
+  /// So many slots has a value of this type.
+  static std::int32_t width(Term* type);
+
+  /// Adds an instruction; its place is what jumps need.
+  std::int32_t add(Opcode opcode, const Registers& in, const Registers& out, const void* data = nullptr);
+  std::int32_t native(void (*call)(Walk&, const Instruction&), const Registers& in, const Registers& out,
+                      const void* data = nullptr);
+  void move(const Registers& from, const Registers& to);
+  std::int32_t here() const { return static_cast<std::int32_t>(code_.instructions.size()); }
+  void jump_to(std::int32_t at, std::int32_t target) { instruction(at).target = target; }
+  Instruction& instruction(std::int32_t at) { return code_.instructions[static_cast<std::size_t>(at)]; }
+
+  /// Keeps data of an instruction as long as the code.
+  template <class T>
+  T* own(T object) {
+    auto owned = std::make_shared<T>(std::move(object));
+    code_.owned.push_back(owned);
+    return owned.get();
+  }
+  std::int32_t new_hint() { return code_.hints++; }
+  /// The number under which a block remembers: one for all places where it is used.
+  std::int32_t memo_of(const BlockNode& node) {
+    return memos_.try_emplace(&node, static_cast<std::int32_t>(memos_.size())).first->second;
+  }
+  Code& code() { return code_; }
+
+ private:
+  struct Body {
+    Procedure* procedure = nullptr;
+    BlockNode* node = nullptr;
+    std::string name;
+  };
+
+  const std::int32_t* list(const Registers& registers);
+  void write(Body& body);
+  bool is_watched(const BlockNode& node) const;
+  std::int32_t enter(const std::string& part);
+
+  Code& code_;
+  std::vector<std::string> watched_;
+  std::int32_t next_register_ = 0;
+  std::int32_t path_ = 0;
+  std::string label_;
+  std::unordered_map<BlockNode*, std::size_t> body_of_;
+  std::vector<Body> bodies_;
+  std::unordered_map<const BlockNode*, std::int32_t> memos_;
+};
+
+}  // namespace espalier::blocks

@@ -1,0 +1,224 @@
+/// function(): a callable as a block. Its types are found by calling it once, on a graph that computes nothing.
+#include "espalier/blocks/function_block.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "espalier/base/error.h"
+#include "espalier/blocks/build.h"
+#include "espalier/blocks/emitter.h"
+#include "espalier/blocks/inference.h"
+
+namespace espalier::blocks {
+namespace {
+
+/// A term with all that a pattern says; what it leaves open is unknown.
+Term* term_of(Inference& types, const Pattern& pattern) {
+  std::vector<Term*> items;
+  for (const Pattern& item : pattern.items) items.push_back(term_of(types, item));
+  switch (pattern.kind) {
+    case Pattern::Kind::kTuple: return types.tuple(std::move(items));
+    case Pattern::Kind::kSequence: return types.sequence(items[0]);
+    case Pattern::Kind::kObject: return types.input(pattern.object());
+    default: return types.unknown();
+  }
+}
+
+bool matches(const Pattern& pattern, const Type& type) {
+  switch (pattern.kind) {
+    case Pattern::Kind::kTensor: return type.is(Type::Kind::kTensor);
+    case Pattern::Kind::kTuple:
+      if (!type.is(Type::Kind::kTuple) || type.items().size() != pattern.items.size()) return false;
+      for (std::size_t i = 0; i < pattern.items.size(); ++i)
+        if (!matches(pattern.items[i], type.items()[i])) return false;
+      return true;
+    case Pattern::Kind::kSequence: return type.is(Type::Kind::kSequence) && matches(pattern.items[0], type.element());
+    case Pattern::Kind::kObject: return type.is(Type::Kind::kInput) && type.input_of() == &pattern.object();
+    case Pattern::Kind::kNumber: return type.is(Type::Kind::kInput) && type.input_of()->number != nullptr;
+    case Pattern::Kind::kInteger: return type.is(Type::Kind::kInput) && type.input_of()->integer != nullptr;
+    case Pattern::Kind::kText: return type.is(Type::Kind::kInput) && type.input_of()->text != nullptr;
+  }
+  return false;
+}
+
+std::string to_text(const Pattern& pattern) {
+  const auto joined = [&] {
+    std::string text;
+    for (const Pattern& item : pattern.items) text += (text.empty() ? "" : ", ") + to_text(item);
+    return text;
+  };
+  switch (pattern.kind) {
+    case Pattern::Kind::kTensor: return "a tensor";
+    case Pattern::Kind::kTuple: return "(" + joined() + ")";
+    case Pattern::Kind::kSequence: return "seq<" + joined() + ">";
+    case Pattern::Kind::kObject: return "input<" + pattern.object().name + ">";
+    case Pattern::Kind::kNumber: return "an input that is a number";
+    case Pattern::Kind::kInteger: return "an input that is a whole number";
+    case Pattern::Kind::kText: return "an input that is a text";
+  }
+  return "";
+}
+
+/// One argument is the input itself; several are the items of a tuple.
+bool takes(const CallForm& form, const Type& input) {
+  if (form.arguments.empty()) return true;
+  if (form.arguments.size() == 1) return matches(form.arguments[0], input);
+  return matches({.kind = Pattern::Kind::kTuple, .items = form.arguments}, input);
+}
+
+std::string to_text(const CallForm& form) {
+  if (form.arguments.size() == 1) return to_text(form.arguments[0]);
+  return to_text(Pattern{.kind = Pattern::Kind::kTuple, .items = form.arguments});
+}
+
+/// Fills slots with a value of a type that has no numbers: leaves of zeros, two elements a sequence, null inputs.
+void add_stand_ins(Graph& graph, const Type& type, Keep& keep, std::vector<Slot>& to) {
+  switch (type.kind()) {
+    case Type::Kind::kTensor: to.emplace_back().expr = graph.constant(type.shape(), 0); break;
+    case Type::Kind::kInput: to.emplace_back(); break;
+    case Type::Kind::kVoid: break;
+    case Type::Kind::kSequence: {
+      std::vector<Slot> elements;
+      constexpr std::int64_t kElements = 2;
+      for (std::int64_t i = 0; i < kElements; ++i) add_stand_ins(graph, type.element(), keep, elements);
+      Slot* kept = keep.slots(std::ssize(elements));
+      std::copy(elements.begin(), elements.end(), kept);
+      to.emplace_back().sequence = {kept, kElements};
+      break;
+    }
+    default:
+      for (const Type& item : type.items()) add_stand_ins(graph, item, keep, to);
+  }
+}
+
+/// The types of the inputs, a slot each; null for what is none.
+void add_input_types(const Type& type, std::vector<const InputType*>& to) {
+  if (type.is(Type::Kind::kTensor) || type.is(Type::Kind::kSequence))
+    to.push_back(nullptr);
+  else if (type.is(Type::Kind::kInput))
+    to.push_back(type.input_of());
+  else
+    for (const Type& item : type.items()) add_input_types(item, to);
+}
+
+bool has_sequence(const Pattern& pattern) {
+  return pattern.kind == Pattern::Kind::kSequence ||
+         std::any_of(pattern.items.begin(), pattern.items.end(), &has_sequence);
+}
+
+void check_results(const ApplySpec& spec, const CallContext& context) {
+  for (std::size_t i = 0; i < spec.results.size(); ++i) {
+    const Type& expected = spec.results[i];
+    const auto require = [&](const Expr& given) {
+      if (given.shape() != expected.shape())
+        refuse_data(fmt::format("its result is {}, and by its type {}", Type::tensor(given.shape()).to_text(),
+                                expected.to_text()));
+    };
+    const Slot& slot = context.result(i);
+    if (expected.is(Type::Kind::kTensor)) require(slot.expr);
+  }
+}
+
+}  // namespace
+
+Type FunctionNode::rehearse(const CallForm& form, const Type& input, DType dtype) const {
+  Graph graph({.dtype = dtype, .expand_cells = true});
+  Keep keep;
+  std::vector<Slot> frame;
+  add_stand_ins(graph, input, keep, frame);
+  std::vector<std::int32_t> places;
+  for (std::int32_t i = 0; i < std::ssize(frame) + form.results; ++i) places.push_back(i);
+  const auto first_result = frame.size();
+  frame.resize(frame.size() + static_cast<std::size_t>(form.results));
+  std::vector<const InputType*> inputs;
+  add_input_types(input, inputs);
+  form.call(spec_.object.get(),
+            {graph, keep, frame.data(), places.data(), places.data() + first_result, inputs.data(), where, true});
+  const Slot* results = frame.data() + first_result;
+  return form.result_type(results);
+}
+
+Type FunctionNode::result_of(const CallForm& form, const Type& input) const {
+  if (form.gives_objects) {
+    const Slot* none = nullptr;
+    return form.result_type(none);
+  }
+  try {
+    return rehearse(form, input, DType::kFloat32);
+  } catch (const Error&) {
+    // The parameters may be float64; where they are not, the first message is the right one.
+    const std::exception_ptr first = std::current_exception();
+    try {
+      return rehearse(form, input, DType::kFloat64);
+    } catch (const Error&) {
+      std::rethrow_exception(first);
+    }
+  }
+}
+
+void FunctionNode::infer(Inference& types) {
+  if (spec_.input) types.equal(*this, in, "its input", types.of(*spec_.input), "what it takes");
+  if (spec_.output) types.equal(*this, out, "its output", types.of(*spec_.output), "what it gives");
+  if (form_ != nullptr) return;
+  if (spec_.forms.size() == 1) {
+    const CallForm& only = spec_.forms[0];
+    if (only.arguments.size() == 1) {
+      types.equal(*this, in, "its input", term_of(types, only.arguments[0]), "what the function takes");
+    } else if (!only.arguments.empty()) {
+      const Pattern all{.kind = Pattern::Kind::kTuple, .items = only.arguments};
+      types.equal(*this, in, "its input", term_of(types, all), "what the function takes");
+    }
+    if (only.gives_objects) {
+      const Slot* none = nullptr;
+      types.equal(*this, out, "its output", types.of(only.result_type(none)), "what the function gives");
+    }
+  }
+  if (!types.look_whole(in, *this)) return;
+  const Type input = type_of(in);
+  for (const CallForm& form : spec_.forms)
+    if (takes(form, input)) {
+      form_ = &form;
+      break;
+    }
+  if (form_ == nullptr) {
+    std::string expected;
+    for (const CallForm& form : spec_.forms) expected += (expected.empty() ? "" : " or ") + to_text(form);
+    types.refuse_kind(*this, in, expected);
+  }
+  try {
+    types.equal(*this, out, "its output", types.of(result_of(*form_, input)), "what the function gives");
+  } catch (const CannotRehearse&) {
+    // Its output must come from elsewhere: from what follows, or from gives().
+  } catch (const UsageError& error) {
+    if (std::string_view(error.what()).find("\n  in ") != std::string_view::npos) throw;
+    throw UsageError(
+        fmt::format("{}\n  in {}, which is given {}{}", error.what(), title(), input.to_text(), path_line(*this)));
+  }
+}
+
+Registers FunctionNode::emit(Emitter& to, const Registers& in_registers, const Registers* want) {
+  ApplySpec spec;
+  spec.call = form_->call;
+  spec.object = spec_.object.get();
+  spec.where = where;
+  const Type input = type_of(in);
+  add_input_types(input, spec.types);
+  if (std::any_of(form_->arguments.begin(), form_->arguments.end(), &has_sequence) && !form_->gives_objects) {
+    const Type output = type_of(out);
+    spec.results = output.is(Type::Kind::kTuple) ? output.items() : std::vector<Type>{output};
+    const bool are_plain = std::all_of(spec.results.begin(), spec.results.end(),
+                                       [](const Type& type) { return type.is(Type::Kind::kTensor); });
+    if (are_plain) spec.check = &check_results;
+  }
+  Registers result = to.result(out, want);
+  to.add(Opcode::kApply, in_registers, result, to.own(std::move(spec)));
+  return result;
+}
+
+Block function_block(FunctionSpec spec, SourceLine where) {
+  return make_block<FunctionNode>(where, {}, std::move(spec));
+}
+
+}  // namespace espalier::blocks

@@ -1,0 +1,61 @@
+/// Inference: one act of wiring. It makes terms equal, wakes the rules that this concerns, and tells of a clash at the
+/// line that wired it.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <string_view>
+
+#include "espalier/base/source_line.h"
+#include "espalier/blocks/node.h"
+#include "espalier/blocks/term.h"
+#include "espalier/blocks/type.h"
+
+namespace espalier::blocks {
+
+class Inference {
+ public:
+  Inference(Pool& pool, SourceLine where) : pool_(pool), where_(where) {}
+
+  // New terms.
+  Term* unknown() { return pool_.term(); }
+  Term* tensor(const Shape& shape);
+  Term* tuple(std::vector<Term*> items);
+  Term* sequence(Term* element) { return container(Term::Kind::kSequence, element); }
+  Term* infinite(Term* element) { return container(Term::Kind::kInfinite, element); }
+  Term* input(const InputType& type);
+  Term* nothing();
+  Term* of(const Type& type);
+
+  /// What is known of a term; `who` is woken when it was unknown and becomes known.
+  Term* look(Term* term, BlockNode& who);
+  /// The same for all that is in it.
+  bool look_whole(Term* term, BlockNode& who);
+
+  /// Makes both equal. Refuses (UsageError) types that differ, as "<who>: <a_is> is A and <b_is> is B".
+  void equal(BlockNode& who, Term* a, std::string_view a_is, Term* b, std::string_view b_is);
+  void input_is(BlockNode& who, Term* term) { equal(who, who.in, "its input", term, "what it takes"); }
+  void output_is(BlockNode& who, Term* term) { equal(who, who.out, "its output", term, "what is made of it"); }
+
+  /// Runs a block's rule, and all that become due.
+  void run(BlockNode& first);
+
+  /// UsageError: "<who>: <sentence>", then the path and the line.
+  [[noreturn]] void refuse(const BlockNode& who, const std::string& sentence) const;
+  /// "its input is A; <expected> is expected"
+  [[noreturn]] void refuse_kind(const BlockNode& who, Term* given, std::string_view expected) const;
+
+ private:
+  Term* container(Term::Kind kind, Term* element);
+  bool unify(Term* a, Term* b);
+  void become(Term* unknown, Term* other);
+
+  Pool& pool_;
+  SourceLine where_;
+  std::deque<BlockNode*> due_;
+};
+
+/// "\n  in tree / inner" for a block that has a path, and "".
+std::string path_line(const BlockNode& node);
+
+}  // namespace espalier::blocks

@@ -1,0 +1,181 @@
+#include "espalier/blocks/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "espalier/base/error.h"
+#include "espalier/blocks/build.h"
+#include "espalier/blocks/code.h"
+#include "espalier/blocks/emitter.h"
+#include "espalier/blocks/inference.h"
+#include "espalier/blocks/root_input.h"
+#include "espalier/blocks/walk.h"
+#include "espalier/ops/reshape.h"
+#include "espalier/ops/scale.h"
+#include "espalier/ops/sum.h"
+
+namespace espalier::blocks {
+namespace {
+
+/// All blocks of a model, each once.
+void collect(BlockNode& node, std::vector<BlockNode*>& to) {
+  if (std::find(to.begin(), to.end(), &node) != to.end()) return;
+  to.push_back(&node);
+  for (const Child& child : node.children) collect(*child.node, to);
+}
+
+void require_known(const BlockNode& node, SourceLine where) {
+  for (const auto& [term, which] : {std::pair{node.in, "input"}, std::pair{node.out, "output"}})
+    if (!is_known(term))
+      throw UsageError(fmt::format("{}: the type of its {} is not known: {}{}\n  made at {}\n  at {}", node.title(),
+                                   which, to_text(term), path_line(node), node.where.to_string(), where.to_string()));
+}
+
+void bind_types(const Block& root, const InputType& input, SourceLine where) {
+  Inference types(*pool_of(root.pool()), where);
+  bind_root_input(types, *root.node(), root.node()->in, input);
+  std::vector<BlockNode*> all;
+  collect(*root.node(), all);
+  for (BlockNode* node : all) {
+    node->check();
+    if (node->ignores_input() && resolve(node->in)->is(Term::Kind::kUnknown)) {
+      types.equal(*node, node->in, "its input", types.nothing(), "nothing");
+      types.run(*node);
+    }
+  }
+  for (const BlockNode* node : all) require_known(*node, where);
+}
+
+[[noreturn]] void refuse_loss(const std::string& why) { throw UsageError("program: a loss is asked for, and " + why); }
+
+Expr weighted(const Channel& channel, const Expr& loss) {
+  const Expr number = channel.type.shape().rank() == 0 ? loss : reshape(loss, {});
+  return channel.weight == 1 ? number : scale(number, channel.weight);
+}
+
+}  // namespace
+
+std::vector<Recording::Entry> Recording::metric(std::string_view name) const {
+  std::vector<Entry> result;
+  for (const Entry& entry : metrics)
+    if (entry.name == name) result.push_back(entry);
+  return result;
+}
+
+std::vector<Recording::Entry> Recording::tap(std::string_view name) const {
+  std::vector<Entry> result;
+  for (const Entry& entry : taps)
+    if (entry.name == name) result.push_back(entry);
+  return result;
+}
+
+Program::Program(const BlockArg& block, const ProgramOptions& options) : Program(block, nullptr, options) {}
+
+Program::Program(const BlockArg& block, const InputType* input, const ProgramOptions& options)
+    : block_(block.block()), input_(input) {
+  if (input_ == nullptr) {
+    Term* wanted = resolve(block_.node()->in);
+    input_ = wanted->is(Term::Kind::kInput) ? wanted->input : &input_type<Value>();
+  }
+  bind_types(block_, *input_, block.where());
+  auto code = std::make_shared<Code>();
+  Emitter emitter(*code, options.watch);
+  emitter.emit_root(*block_.node(), *input_);
+  for (const std::string& name : options.watch)
+    if (std::none_of(code->taps.begin(), code->taps.end(),
+                     [&](const Channel& tap) { return tap.name == name || tap.name.ends_with(" / " + name); }))
+      throw UsageError(fmt::format("program: no block is called \"{}\"\n  at {}", name, block.where().to_string()));
+  code_ = std::move(code);
+  output_type_ = type_of(block_.node()->out);
+}
+
+Type Program::input_type_of_data() const { return Type::input(*input_); }
+
+void Program::require_type(const InputType& given) const {
+  if (&given != input_)
+    throw UsageError(
+        fmt::format("program: its inputs are of the C++ type {}, and a {} is given", input_->name, given.name));
+}
+
+Output Program::record_one(Graph& graph, const void* input) const {
+  Walk walk(*code_);
+  walk.run(graph, input, std::max(graph.instances() - 1, 0));
+  const Slot* slots = walk.results.data();
+  return read_output(output_type_, slots, walk.keep);
+}
+
+Recording Program::record_many(Graph& graph, const std::vector<const void*>& inputs,
+                               const InstanceOptions& options) const {
+  Walk walk(*code_);
+  Recording recording;
+  std::vector<Expr> losses;
+  const auto entries = [&](const std::vector<Walk::Collected>& from, const std::vector<Channel>& channels,
+                           std::int64_t instance, std::vector<Recording::Entry>& to) {
+    for (const Walk::Collected& each : from) {
+      const Channel& channel = channels[static_cast<std::size_t>(each.channel)];
+      const Slot* slots = walk.collected.data() + each.first;
+      Output value = read_output(channel.type, slots, walk.keep);
+      if (channel.labelled)
+        to.push_back({channel.name, instance, value[0], value[1]});
+      else
+        to.push_back({channel.name, instance, std::move(value), {}});
+    }
+  };
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::int64_t number = options.first_number + static_cast<std::int64_t>(i);
+    if (options.first_key)
+      graph.begin_instance(*options.first_key + i);
+    else
+      graph.begin_instance();
+    walk.forget_collected();
+    walk.run(graph, inputs[i], number);
+    const Slot* slots = walk.results.data();
+    recording.outputs.push_back(read_output(output_type_, slots, walk.keep));
+    entries(walk.metrics, code_->metrics, number, recording.metrics);
+    entries(walk.taps, code_->taps, number, recording.taps);
+    for (const Walk::Loss& each : walk.losses)
+      losses.push_back(weighted(code_->losses[static_cast<std::size_t>(each.channel)], each.value));
+  }
+  if (!losses.empty()) recording.loss = sum(losses);
+  return recording;
+}
+
+Expr Program::loss_of(Graph& graph, const std::vector<const void*>& inputs, const InstanceOptions& options) const {
+  if (inputs.empty()) refuse_loss("there are no inputs");
+  if (code_->losses.empty()) refuse_loss("the model has no loss() block");
+  Walk walk(*code_);
+  std::vector<Expr> losses;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (options.first_key)
+      graph.begin_instance(*options.first_key + i);
+    else
+      graph.begin_instance();
+    walk.forget_collected();
+    walk.run(graph, inputs[i], options.first_number + static_cast<std::int64_t>(i));
+    for (const Walk::Loss& each : walk.losses)
+      losses.push_back(weighted(code_->losses[static_cast<std::size_t>(each.channel)], each.value));
+  }
+  if (losses.empty()) refuse_loss("the inputs reach no loss() block");
+  return scale(sum(losses), 1 / static_cast<double>(inputs.size()));
+}
+
+std::vector<Result> Program::compute_many(const std::vector<const void*>& inputs, const GraphOptions& graph_options,
+                                          const InstanceOptions& options) const {
+  Graph graph(graph_options);
+  const Recording recording = record_many(graph, inputs, options);
+  std::vector<Expr> all;
+  for (const Output& output : recording.outputs)
+    for (const Expr& leaf : output.leaves()) all.push_back(leaf);
+  if (!all.empty()) graph.finish(all);
+  std::vector<Result> results;
+  for (const Output& output : recording.outputs)
+    results.push_back(output.transformed([](const Expr& leaf) { return leaf.value(); }));
+  return results;
+}
+
+Result Program::eval_one(const void* input, const GraphOptions& options) const {
+  return compute_many({input}, options, {})[0];
+}
+
+}  // namespace espalier::blocks

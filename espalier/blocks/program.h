@@ -1,0 +1,151 @@
+/// Program: blocks, compiled. It records instances on graphs; eval() does all in one call.
+///
+///   const Program program(tree);
+///   Graph g;
+///   program.loss(g, batch).backward();        // what loss() blocks collected, the mean over the instances
+///   const Result r = eval(tree, example);     // one instance, computed
+///
+/// Several programs may be made of blocks that share weights. Instances are begun as plain code begins them
+/// (Graph::begin_instance), so that masks of dropout are those of the same model written by hand.
+///
+/// Thread safety: any number of threads may use a Program, each with graphs of its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "espalier/base/export.h"
+#include "espalier/blocks/block.h"
+#include "espalier/blocks/input_type.h"
+#include "espalier/blocks/output.h"
+#include "espalier/graph/graph.h"
+
+namespace espalier::blocks {
+
+struct Code;
+class Walk;
+
+struct ProgramOptions {
+  /// Names or paths of blocks (Block::named) whose outputs a recording is to show, as tap() does.
+  std::vector<std::string> watch = {};  // NOLINT(readability-redundant-member-init): may be left out
+};
+
+struct InstanceOptions {
+  /// Instance i has the key first_key + i; without one, the keys that Graph::begin_instance() gives.
+  std::optional<std::uint64_t> first_key = {};  // NOLINT(readability-redundant-member-init)
+  /// The number of the first instance, for messages.
+  std::int64_t first_number = 0;
+};
+
+/// What was recorded of several instances.
+struct Recording {
+  /// One an instance.
+  std::vector<Output> outputs;
+  struct Entry {
+    std::string name;
+    std::int64_t instance;
+    Output value;
+    Output label;  // void where there is none
+  };
+  /// Of metric() blocks, in the order of the instances and as they were met there.
+  std::vector<Entry> metrics;
+  /// Of tap() blocks and watched ones, likewise.
+  std::vector<Entry> taps;
+  /// Of loss() blocks: the sum over all instances, with weights; nothing if there were none.
+  std::optional<Expr> loss;
+
+  /// Those of one name.
+  ESPALIER_EXPORT std::vector<Entry> metric(std::string_view name) const;
+  ESPALIER_EXPORT std::vector<Entry> tap(std::string_view name) const;
+};
+
+class ESPALIER_EXPORT Program {
+ public:
+  /// Compiles blocks whose input is data of the C++ type that they say, of Value if they say none. Refuses (UsageError)
+  /// types that are not known, declarations that are not resolved, outputs that nobody uses.
+  explicit Program(const BlockArg& block, const ProgramOptions& options = {});
+  /// The same for data of type T.
+  template <class T>
+  static Program of(const BlockArg& block, const ProgramOptions& options = {}) {
+    return Program(block, &input_type<T>(), options);
+  }
+
+  Type input_type_of_data() const;
+  const Type& output_type() const { return output_type_; }
+
+  /// Records one instance into what is the current instance of the graph.
+  template <class T>
+  Output record(Graph& graph, const T& input) const {
+    const void* object = address(input);
+    return record_one(graph, object);
+  }
+  /// Begins an instance for each input, and records it.
+  template <std::ranges::input_range Inputs>
+  Recording record_all(Graph& graph, const Inputs& inputs, const InstanceOptions& options = {}) const {
+    return record_many(graph, addresses(inputs), options);
+  }
+  /// The mean over the inputs of what loss() blocks collect. Refuses (UsageError) a model that collects none, and no
+  /// inputs.
+  template <std::ranges::input_range Inputs>
+  Expr loss(Graph& graph, const Inputs& inputs, const InstanceOptions& options = {}) const {
+    return loss_of(graph, addresses(inputs), options);
+  }
+  /// Computes the outputs of one instance.
+  template <class T>
+  Result eval(const T& input, const GraphOptions& options = {.training = false}) const {
+    return eval_one(address(input), options);
+  }
+
+  // --- for streams ---------------------------------------------------------------------------------------------------
+
+  template <class T>
+  const void* address(const T& input) const {
+    require_type(input_type<detail::ReadAs<T>>());
+    return detail::address_of(input);
+  }
+  Expr loss_of(Graph& graph, const std::vector<const void*>& inputs, const InstanceOptions& options) const;
+  Recording record_many(Graph& graph, const std::vector<const void*>& inputs, const InstanceOptions& options) const;
+  std::vector<Result> compute_many(const std::vector<const void*>& inputs, const GraphOptions& graph_options,
+                                   const InstanceOptions& options) const;
+
+ private:
+  Program(const BlockArg& block, const InputType* input, const ProgramOptions& options);
+  template <class Inputs>
+  std::vector<const void*> addresses(const Inputs& inputs) const {
+    static_assert(std::is_lvalue_reference_v<std::ranges::range_reference_t<const Inputs>>,
+                  "the inputs must lie in memory: make a std::vector of them");
+    std::vector<const void*> result;
+    for (const auto& input : inputs) result.push_back(address(input));
+    return result;
+  }
+  void require_type(const InputType& given) const;
+  Output record_one(Graph& graph, const void* input) const;
+  Result eval_one(const void* input, const GraphOptions& options) const;
+
+  Block block_;  // holds the functions that the code calls
+  std::shared_ptr<const Code> code_;
+  const InputType* input_ = nullptr;
+  Type output_type_;
+};
+
+/// eval(block, input) : what a block makes of one input, computed.
+/// Type: any
+/// Meaning: compiles the block, records the input, computes. For one-off use; a Program serves many.
+/// Example: const double three = eval(map(scalar()) >> sum(), std::vector<float>{1, 2}).item();
+/// Errors: those of Program, and of the data.
+template <class T>
+Result eval(const BlockArg& block, const T& input, const GraphOptions& options = {.training = false}) {
+  return Program::of<detail::ReadAs<T>>(block).eval(input, options);
+}
+inline Result eval(const BlockArg& block, const char* text, const GraphOptions& options = {.training = false}) {
+  return eval(block, std::string_view(text), options);
+}
+
+}  // namespace espalier::blocks

@@ -1,0 +1,89 @@
+/// Blocks for what models do with sequences: attention, both directions, convolution, one tensor of all, children.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "espalier/base/export.h"
+#include "espalier/blocks/block.h"
+#include "espalier/blocks/sequence.h"
+#include "espalier/nn/attention.h"
+#include "espalier/nn/child_sum_tree_lstm.h"
+#include "espalier/ops/conv1d.h"
+
+namespace espalier::blocks {
+
+namespace detail {
+
+/// A layer of attention as a function of sequences.
+template <class Layer>
+struct AttentionCall {
+  Layer layer;
+  Expr operator()(Operand query, const Operands& keys) const { return layer(query, keys, keys).value; }
+  Expr operator()(Operand query, const Operands& keys, const Operands& values) const {
+    return layer(query, keys, values).value;
+  }
+};
+
+}  // namespace detail
+
+template <class Layer>
+struct Signatures<detail::AttentionCall<Layer>>
+    : SignatureList<Expr(Operand, const Operands&), Expr(Operand, const Operands&, const Operands&)> {};
+
+/// attention(layer) : a weighted sum of values, by how well their keys answer a query.
+/// Type: (float[q], seq<float[k]>) -> float[k];  (float[q], seq<float[k]>, seq<float[v]>) -> float[v]
+/// Meaning: with nn::DotAttention or nn::AdditiveAttention; in the first form the keys are the values too.
+/// Example: auto read = all_of({get("query") >> vector(4), get("words") >> map(vector(4))}) >>
+/// attention(nn::DotAttention()); Errors: sizes that the layer refuses; no keys.
+template <class Layer>
+Block attention(Layer layer, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) {
+  return function_block(make_function_spec(detail::AttentionCall<Layer>{std::move(layer)}, "attention()"),
+                        {file, line});
+}
+
+/// bidirectional(forward, backward) : a recurrent cell from each end.
+/// Type: seq<a> -> seq<float[f + b]>;  with cells that rnn() takes and outputs of float[f] and float[b]
+/// Meaning: element i is the output of the forward cell there, and that of the backward cell, as one vector.
+/// Example: auto context = map(word) >> bidirectional(nn::LstmCell(model / "f", 8, 16), nn::LstmCell(model / "b", 8,
+/// 16)); Errors: those of rnn() and concat().
+ESPALIER_EXPORT Block bidirectional(const BlockArg& forward, const BlockArg& backward);
+
+/// pad(before, after) : zeros at the ends.
+/// Type: seq<a> -> seq<a>
+/// Meaning: so many more elements, of zeros.
+/// Example: auto longer = map(word) >> pad(1, 1);
+/// Errors: infinite sequences; elements that have no zeros; negative numbers.
+ESPALIER_EXPORT Block pad(std::int32_t before, std::int32_t after, const char* file = __builtin_FILE(),
+                          std::int32_t line = __builtin_LINE());
+
+/// conv(width, layer, padding) : a layer over every `width` neighbours.
+/// Type: seq<float[n]> -> seq<b>;  with layer: float[width * n] -> b
+/// Meaning: neighbours are concatenated. Without padding the result is width - 1 shorter than the sequence; with
+/// Padding::kSame zeros make it as long. All windows of all instances run together.
+/// Example: auto local = map(letter) >> conv(3, nn::Linear(model / "conv", 24, 16), Padding::kSame) >> max();
+/// Errors: a width below 1; those of the layer.
+ESPALIER_EXPORT Block conv(std::int32_t width, const BlockArg& layer, Padding padding = Padding::kNone);
+
+/// stack(length) : a sequence as one tensor.
+/// Type: seq<float[..]> -> float[length, ..]
+/// Meaning: elements along a new first axis. Where there are fewer, zeros follow.
+/// Example: auto matrix = map(vector(3)) >> slice({.stop = 10}) >> stack(10);
+/// Errors: infinite sequences; elements that are no tensors of at most three axes; more elements (DataError).
+ESPALIER_EXPORT Block stack(std::int32_t length, const char* file = __builtin_FILE(),
+                            std::int32_t line = __builtin_LINE());
+
+/// child_sum(layer) : a node of any number of children.
+/// Type: (float[x], seq<(float[h], float[h])>) -> (float[h], float[h]);  without x: seq<..> -> ..
+/// Meaning: the Child-Sum Tree-LSTM of nn; without a layer, the plain sum of the children.
+/// Example: tree.resolve_to(all_of({get("word") >> word, get("children") >> map(tree())}) >> child_sum(cell));
+/// Errors: sizes that the layer refuses.
+inline Block child_sum(const nn::ChildSumTreeLstm& layer, const char* file = __builtin_FILE(),
+                       std::int32_t line = __builtin_LINE()) {
+  return function_block(make_function_spec(layer, "child_sum()"), {file, line});
+}
+inline Block child_sum(const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) {
+  return sum(file, line);
+}
+
+}  // namespace espalier::blocks

@@ -1,0 +1,87 @@
+#include "espalier/blocks/stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "espalier/base/error.h"
+#include "espalier/base/threads.h"
+#include "espalier/ops/scale.h"
+
+namespace espalier::blocks {
+namespace {
+
+std::int32_t threads_of(const StreamOptions& options) {
+  return options.threads == 0 ? thread_count() : options.threads;
+}
+
+/// Calls work(batch, first, last) for each batch of so many instances, several at once if options say so.
+template <class Work>
+void for_batches(std::size_t instances, const StreamOptions& options, const Work& work) {
+  const auto batch = static_cast<std::int64_t>(options.batch);
+  const auto count = static_cast<std::int64_t>(instances);
+  const std::int64_t batches = (count + batch - 1) / batch;
+  const auto run = [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) work(i, i * batch, std::min(count, (i + 1) * batch));
+  };
+  if (threads_of(options) == 1)
+    run(0, batches);
+  else
+    parallel_for(batches, 1, run);
+}
+
+std::vector<const void*> part_of(const std::vector<const void*>& all, std::int64_t begin, std::int64_t end) {
+  return {all.begin() + begin, all.begin() + end};
+}
+
+void check(const StreamOptions& options) {
+  if (options.batch < 1)
+    throw UsageError(fmt::format("stream: batches of 1 or more are expected, and {} is given", options.batch));
+  if (options.threads < 0)
+    throw UsageError(fmt::format("stream: a number of threads is expected, and {} is given", options.threads));
+}
+
+}  // namespace
+
+std::int32_t instances_at_once(const StreamOptions& options) {
+  check(options);
+  return options.batch * threads_of(options);
+}
+
+std::vector<Result> compute(const Program& program, const std::vector<const void*>& inputs,
+                            const StreamOptions& options, std::int64_t first) {
+  check(options);
+  std::vector<Result> results(inputs.size());
+  for_batches(inputs.size(), options, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+    const InstanceOptions instances{options.first_key + static_cast<std::uint64_t>(first + begin), first + begin};
+    std::vector<Result> part = program.compute_many(part_of(inputs, begin, end), options.graph, instances);
+    std::move(part.begin(), part.end(), results.begin() + begin);
+  });
+  return results;
+}
+
+double add_gradients_of(const Program& program, const std::vector<const void*>& inputs, Gradients& to,
+                        const StreamOptions& options) {
+  check(options);
+  if (inputs.empty()) return 0;
+  const std::size_t batches =
+      (inputs.size() + static_cast<std::size_t>(options.batch) - 1) / static_cast<std::size_t>(options.batch);
+  std::vector<Gradients> gradients(batches);
+  std::vector<double> losses(batches);
+  for_batches(inputs.size(), options, [&](std::int64_t batch, std::int64_t begin, std::int64_t end) {
+    Graph graph(options.graph);
+    const InstanceOptions instances{options.first_key + static_cast<std::uint64_t>(begin), begin};
+    const double share = static_cast<double>(end - begin) / static_cast<double>(inputs.size());
+    const Expr loss = scale(program.loss_of(graph, part_of(inputs, begin, end), instances), share);
+    loss.backward({.into = &gradients[static_cast<std::size_t>(batch)], .wanted = {}});
+    losses[static_cast<std::size_t>(batch)] = loss.scalar();
+  });
+  double loss = 0;
+  for (std::size_t i = 0; i < batches; ++i) {
+    to.add(gradients[i]);
+    loss += losses[i];
+  }
+  return loss;
+}
+
+}  // namespace espalier::blocks

@@ -1,0 +1,133 @@
+/// Programs over many instances: results of a stream, and gradients of a minibatch, in batches and threads.
+///
+///   for (const Result& result : stream(program, sentences)) show(result);
+///
+/// Instances are taken `batch` at a time, each batch on a graph of its own, which several threads may work on at once.
+/// What is computed depends on `batch` and not on the number of threads: the bits are those of one thread. Results come
+/// in the order of the instances.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "espalier/base/export.h"
+#include "espalier/blocks/program.h"
+#include "espalier/exec/gradients.h"
+
+namespace espalier::blocks {
+
+struct StreamOptions {
+  /// Instances a graph.
+  std::int32_t batch = 64;
+  /// Graphs at once, by the threads of the process; 0: as many as there are.
+  std::int32_t threads = 1;
+  GraphOptions graph = {.training = false};
+  /// Instance i has the key first_key + i, and that number in messages.
+  std::uint64_t first_key = 0;
+};
+
+/// The results of these instances, in order.
+ESPALIER_EXPORT std::vector<Result> compute(const Program& program, const std::vector<const void*>& inputs,
+                                            const StreamOptions& options, std::int64_t first);
+/// How many instances compute() should be given at a time.
+ESPALIER_EXPORT std::int32_t instances_at_once(const StreamOptions& options);
+
+/// Results one by one; no more instances are taken from the range, and kept, than are computed at once.
+template <std::ranges::input_range Inputs>
+class Stream {
+ public:
+  Stream(const Program& program, Inputs inputs, const StreamOptions& options)
+      : program_(program), inputs_(std::move(inputs)), options_(options) {}
+
+  class Iterator {
+   public:
+    using value_type = Result;
+    using difference_type = std::ptrdiff_t;
+    using iterator_concept = std::input_iterator_tag;
+
+    explicit Iterator(Stream& stream) : stream_(&stream) { stream_->refill(); }
+    const Result& operator*() const { return stream_->results_[stream_->next_]; }
+    Iterator& operator++() {
+      if (++stream_->next_ == stream_->results_.size()) stream_->refill();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    bool operator==(std::default_sentinel_t) const { return stream_->results_.empty(); }
+
+   private:
+    Stream* stream_;
+  };
+
+  /// Once.
+  Iterator begin() {
+    at_.emplace(std::ranges::begin(inputs_));
+    return Iterator(*this);
+  }
+  static std::default_sentinel_t end() { return {}; }
+
+ private:
+  using Reference = std::ranges::range_reference_t<Inputs>;
+  // What lies in memory stays there; what the range makes on the way is kept while it is needed.
+  static constexpr bool kLies = std::is_lvalue_reference_v<Reference> && std::ranges::forward_range<Inputs>;
+  using Kept = std::conditional_t<kLies, const std::remove_reference_t<Reference>*, std::ranges::range_value_t<Inputs>>;
+
+  void refill() {
+    results_.clear();
+    kept_.clear();
+    next_ = 0;
+    const auto most = static_cast<std::size_t>(instances_at_once(options_));
+    for (; kept_.size() < most && *at_ != std::ranges::end(inputs_); ++*at_) {
+      if constexpr (kLies)
+        kept_.push_back(&**at_);
+      else
+        kept_.push_back(**at_);
+    }
+    if (kept_.empty()) return;
+    std::vector<const void*> addresses;
+    for (const Kept& kept : kept_) {
+      if constexpr (kLies)
+        addresses.push_back(program_.address(*kept));
+      else
+        addresses.push_back(program_.address(kept));
+    }
+    results_ = compute(program_, addresses, options_, first_);
+    first_ += static_cast<std::int64_t>(kept_.size());
+  }
+
+  const Program& program_;
+  Inputs inputs_;
+  StreamOptions options_;
+  std::optional<std::ranges::iterator_t<Inputs>> at_;
+  std::vector<Kept> kept_;
+  std::vector<Result> results_;
+  std::size_t next_ = 0;
+  std::int64_t first_ = 0;
+};
+
+/// stream(program, inputs, options) : the results of a range or generator, lazily.
+template <std::ranges::viewable_range Inputs>
+Stream<std::views::all_t<Inputs>> stream(const Program& program, Inputs&& inputs, const StreamOptions& options = {}) {
+  return {program, std::views::all(std::forward<Inputs>(inputs)), options};
+}
+
+ESPALIER_EXPORT double add_gradients_of(const Program& program, const std::vector<const void*>& inputs, Gradients& to,
+                                        const StreamOptions& options);
+
+/// add_gradients(program, inputs, gradients, options) : differentiates what Program::loss() gives, in graphs of
+/// options.batch instances, and adds up in order; returns the loss. options.graph is used as it is: for dropout, set
+/// its `training`, seed and step.
+template <std::ranges::forward_range Inputs>
+double add_gradients(const Program& program, const Inputs& inputs, Gradients& to, const StreamOptions& options) {
+  std::vector<const void*> addresses;
+  for (const auto& input : inputs) addresses.push_back(program.address(input));
+  return add_gradients_of(program, addresses, to, options);
+}
+
+}  // namespace espalier::blocks
