@@ -5,6 +5,8 @@ find_package(fmt REQUIRED)
 find_package(hwy REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(simdjson REQUIRED)
+find_package(Protobuf REQUIRED)
 
 # oneDNN's own CMake file asks for OpenCL headers, which the library does not need: find it directly.
 find_path(ESPALIER_DNNL_INCLUDE dnnl.h REQUIRED)

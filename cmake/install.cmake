@@ -25,7 +25,16 @@ set(internal_headers
   espalier/blocks/zeros.h
   espalier/cells/program.h
   espalier/cells/trace.h
+  espalier/data/byte_file.h
+  espalier/data/json_error.h
   espalier/data/listops_stack.h
+  espalier/data/proto_decode.h
+  espalier/data/proto_delimited.h
+  espalier/data/proto_schema.h
+  espalier/data/proto_wire.h
+  espalier/data/sexpr_atom.h
+  espalier/data/text_source.h
+  espalier/data/utf8.h
   espalier/data/value_payload.h
   espalier/exec/ancestors.h
   espalier/exec/backward.h

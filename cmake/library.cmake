@@ -4,7 +4,7 @@ file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/espal
 list(FILTER library_sources EXCLUDE REGEX "/espalier/cli/")
 
 set(library_dependencies espalier_compiler espalier_dnnl hwy::hwy fmt::fmt nlohmann_json::nlohmann_json ZLIB::ZLIB
-    Threads::Threads)
+    simdjson::simdjson protobuf::libprotobuf Threads::Threads)
 
 add_library(espalier_objects OBJECT ${library_sources})
 target_include_directories(espalier_objects PUBLIC "${PROJECT_SOURCE_DIR}" "${ESPALIER_GENERATED_DIR}")

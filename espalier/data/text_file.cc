@@ -1,17 +1,14 @@
 #include "espalier/data/text_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <new>
-#include <system_error>
 #include <utility>
 
 #include "espalier/base/files.h"
+#include "espalier/data/byte_file.h"
 
 namespace espalier::data {
 namespace {
@@ -19,60 +16,16 @@ namespace {
 constexpr std::size_t kBufferBytes = std::size_t{1} << 17;
 constexpr std::size_t kLongestLine = std::size_t{1} << 30;
 
-[[noreturn]] void refuse_reading(const std::filesystem::path& path, int error) {
-  throw ResourceError(fmt::format("cannot read \"{}\": {}", path.string(), std::generic_category().message(error)));
-}
-
 }  // namespace
 
-class LineReader::Source {
- public:
-  explicit Source(const std::filesystem::path& path) : path_(path) {
-    // Opened here, because gzopen() does not always tell why it could not.
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) refuse_reading(path, errno);
-    stream_ = gzdopen(file, "rb");
-    if (stream_ == nullptr) {
-      ::close(file);
-      throw std::bad_alloc();
-    }
-    gzbuffer(stream_, kBufferBytes);
-  }
-  ~Source() { gzclose_r(stream_); }
-  Source(const Source&) = delete;
-  Source& operator=(const Source&) = delete;
-
-  std::size_t read(char* bytes, std::size_t room) {
-    const int count = gzread(stream_, bytes, static_cast<unsigned>(room));
-    if (count > 0) return static_cast<std::size_t>(count);
-    const int system_error = errno;
-    int error = Z_OK;
-    gzerror(stream_, &error);
-    switch (error) {
-      case Z_OK:
-      case Z_STREAM_END: return 0;
-      case Z_ERRNO: refuse_reading(path_, system_error);
-      case Z_MEM_ERROR: throw std::bad_alloc();
-      case Z_BUF_ERROR:
-        throw DataError(fmt::format("{}: expected a whole gzip stream, but it ends early", path_.string()));
-      default: throw DataError(fmt::format("{}: expected a gzip stream, but it is damaged", path_.string()));
-    }
-  }
-
- private:
-  const std::filesystem::path& path_;
-  gzFile stream_ = nullptr;
-};
-
-LineReader::LineReader(std::filesystem::path path) : path_(std::move(path)), source_(std::make_unique<Source>(path_)) {}
+LineReader::LineReader(std::filesystem::path path)
+    : path_(std::move(path)), source_(std::make_unique<ByteReader>(path_)) {}
 
 LineReader::~LineReader() = default;
 
 bool LineReader::refill() {
-  buffer_.resize(kBufferBytes);
-  buffer_.resize(source_->read(buffer_.data(), buffer_.size()));
   used_ = 0;
-  return !buffer_.empty();
+  return source_->read_piece(buffer_);
 }
 
 bool LineReader::next(std::string_view& line) {

@@ -12,6 +12,8 @@
 
 namespace espalier::data {
 
+class ByteReader;
+
 /// Reads one line after the other; gzip is recognised by its first bytes, whatever the file is called. Lines end with
 /// "\n" or "\r\n", the last one may end with the file.
 ///
@@ -33,12 +35,10 @@ class ESPALIER_EXPORT LineReader {
   DataError error_at(std::size_t column, std::string_view message) const;
 
  private:
-  class Source;
-
   bool refill();
 
   std::filesystem::path path_;
-  std::unique_ptr<Source> source_;
+  std::unique_ptr<ByteReader> source_;
   std::string line_;
   std::string buffer_;
   std::size_t used_ = 0;

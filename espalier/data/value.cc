@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kSmallMap = 16;
 
 [[noreturn]] void refuse_double(std::string_view key) {
-  throw UsageError(fmt::format("map: the key {} is given twice", data::quoted(key)));
+  throw UsageError(fmt::format("the key {} is given twice in one map", data::quoted(key)));
 }
 
 // The keys of a map as a message lists them.
@@ -49,7 +49,7 @@ Value::Map::Map(std::vector<Entry> its_entries) : Payload(Kind::kMap), entries(s
     return;
   }
   if (entries.size() > std::numeric_limits<std::uint32_t>::max())
-    throw UsageError(fmt::format("map: {} entries are more than the 2^32 - 1 there may be", entries.size()));
+    throw UsageError(fmt::format("a map of {} entries has more than the 2^32 - 1 it may have", entries.size()));
   by_key.resize(entries.size());
   std::iota(by_key.begin(), by_key.end(), std::uint32_t{0});
   std::ranges::sort(by_key, {}, [this](std::uint32_t place) -> std::string_view { return entries[place].key; });

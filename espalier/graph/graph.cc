@@ -101,6 +101,15 @@ Expr Graph::parameter(const Parameter& parameter) {
   return result;
 }
 
+Expr Graph::derived(std::uint64_t uid, const std::function<Expr(Graph&)>& make) {
+  if (const std::int32_t known = parameters_.find(uid); known >= 0) return expr(NodeId{known});
+  const Expr made = make(*this);
+  if (!shared(made.node()))
+    throw UsageError(fmt::format("derived: {} is not made from parameters alone", describe(made.node())));
+  parameters_.add(uid, made.node());
+  return made;
+}
+
 const Parameter* Graph::parameter_of(NodeId node) const {
   static const OpInfo& info = op_info(find_op("parameter"));
   if (signature(node).info != &info) return nullptr;

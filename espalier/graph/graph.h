@@ -103,6 +103,9 @@ class ESPALIER_EXPORT Graph {
                 std::int32_t line = __builtin_LINE());
   /// The node of a parameter: one a graph, whoever asks. The parameter must outlive the graph's use.
   Expr parameter(const Parameter& parameter);
+  /// What `make` records from parameters alone, such as weights that are normalised: one node a graph and uid
+  /// (new_uid()), whoever asks. All uses of it can then run together. Refuses what is not made from parameters alone.
+  Expr derived(std::uint64_t uid, const std::function<Expr(Graph&)>& make);
 
   /// What is recorded from here on belongs to a new instance. Its key chooses the masks of dropout: give the number of
   /// the input in the data set to have them independent of the order; the default is the number of the instance.
@@ -259,7 +262,7 @@ class ESPALIER_EXPORT Graph {
   std::size_t key_capacity_ = 0;
 
   Arena leaf_data_;
-  ParameterNodes parameters_;
+  ParameterNodes parameters_;  // and what was derived from them
 
   std::int32_t instances_ = 0;
   InstanceId current_instance_ = kNoInstance;

@@ -14,11 +14,6 @@
 namespace espalier {
 namespace {
 
-std::uint64_t next_uid() {
-  static std::atomic<std::uint64_t> next{1};
-  return next.fetch_add(1, std::memory_order_relaxed);
-}
-
 /// From so many rows on, laying a matrix out costs less than it gains (`bench/products`; 300 x 750, AVX-512). As it is,
 /// a matrix is multiplied by many rows as fast, by few slower; its transpose at half the speed up to 16 rows; and a
 /// matrix that is larger than the cache profits most.
@@ -69,8 +64,13 @@ class Parameter::Layouts {
   std::array<Layout, 2> layouts_;
 };
 
+std::uint64_t new_uid() {
+  static std::atomic<std::uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
 Parameter::Parameter(std::string name, Tensor value)
-    : name_(std::move(name)), value_(std::move(value)), uid_(next_uid()), layouts_(std::make_unique<Layouts>()) {}
+    : name_(std::move(name)), value_(std::move(value)), uid_(new_uid()), layouts_(std::make_unique<Layouts>()) {}
 
 Parameter::~Parameter() = default;
 

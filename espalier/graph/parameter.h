@@ -23,6 +23,9 @@ struct WeightUse {
   bool training = false;          // the weights change after it
 };
 
+/// A number that no parameter has, and that no other call gives: names what is made from parameters (Graph::derived).
+ESPALIER_EXPORT std::uint64_t new_uid();
+
 class ESPALIER_EXPORT Parameter {
  public:
   Parameter(std::string name, Tensor value);

@@ -1,4 +1,5 @@
-/// The node of each parameter that a graph has recorded: an open-addressed table by the parameter's uid.
+/// The node of each parameter that a graph has recorded, and of what was derived from parameters: an open-addressed
+/// table by uid.
 #pragma once
 
 #include <cstdint>

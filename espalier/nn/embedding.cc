@@ -1,20 +1,39 @@
 #include "espalier/nn/embedding.h"
 
-#include <cmath>
+#include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "espalier/base/error.h"
 #include "espalier/nn/gates.h"
 #include "espalier/ops/lookup.h"
 
 namespace espalier::nn {
 
-Embedding::Embedding(const Scope& scope, std::int32_t rows, std::int32_t dim, const EmbeddingOptions& options) {
+Embedding::Embedding(const Scope& scope, std::int32_t rows, std::int32_t dim, const EmbeddingOptions& options)
+    : modulo_(options.modulo) {
   detail::require_size("embedding", scope, "the number of rows", rows);
   detail::require_size("embedding", scope, "the size of a row", dim);
-  table_ = &scope.add("table", {rows, dim}, options.init ? options.init : init::normal(0, 1 / std::sqrt(dim)));
+  init::Initializer init = options.init ? options.init : init::normal(0, 1 / std::sqrt(dim));
+  if (options.pretrained) init = init::from_rows(*options.pretrained, std::move(init));
+  Parameter& table = scope.add("table", {rows, dim}, init);
+  table.frozen = options.frozen;
+  table_ = &table;
 }
 
-Expr Embedding::operator()(Graph& graph, std::int32_t row, const char* file, std::int32_t line) const {
-  return lookup(graph, *table_, row, file, line);
+Expr Embedding::operator()(Graph& graph, std::int64_t id, const char* file, std::int32_t line) const {
+  if (modulo_) {
+    const auto bits = static_cast<std::uint64_t>(id);
+    id = static_cast<std::int64_t>((id < 0 ? 0 - bits : bits) % static_cast<std::uint64_t>(rows()));
+  }
+  // What does not fit a row's type is outside any table; the op names the others, with the caller's line.
+  if (!std::in_range<std::int32_t>(id))
+    throw UsageError(
+        fmt::format("lookup: row {} is outside the table (rows 0 to {})\n  table: parameter \"{}\"\n  at {}", id,
+                    rows() - 1, table_->name(), SourceLine{file, line}.to_string()));
+  return lookup(graph, *table_, static_cast<std::int32_t>(id), file, line);
 }
 
 }  // namespace espalier::nn

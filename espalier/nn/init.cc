@@ -34,6 +34,13 @@ void require_finite(std::string_view initializer, std::string_view what, double 
   if (!std::isfinite(value)) throw UsageError(fmt::format("{}: {} must be finite, not {}", initializer, what, value));
 }
 
+void require_deviation(std::string_view initializer, double mean, double deviation) {
+  require_finite(initializer, "the mean", mean);
+  require_finite(initializer, "the deviation", deviation);
+  if (deviation < 0)
+    throw UsageError(fmt::format("{}: the deviation must be 0 or more, not {}", initializer, deviation));
+}
+
 // Four partial sums, so that one addition need not wait for the one before.
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
   double sums[4] = {};
@@ -82,9 +89,7 @@ Initializer uniform(double low, double high) {
 }
 
 Initializer normal(double mean, double deviation) {
-  require_finite("init::normal", "the mean", mean);
-  require_finite("init::normal", "the deviation", deviation);
-  if (deviation < 0) throw UsageError(fmt::format("init::normal: the deviation must be 0 or more, not {}", deviation));
+  require_deviation("init::normal", mean, deviation);
   return [mean, deviation](Tensor& tensor, Random& random) {
     fill(tensor, [&] { return mean + deviation * random.normal(); });
   };
@@ -104,6 +109,25 @@ Initializer he(double gain) {
   return [gain](Tensor& tensor, Random& random) {
     const double deviation = gain * std::sqrt(2.0 / fans_of(tensor.shape()).in);
     fill(tensor, [&] { return deviation * random.normal(); });
+  };
+}
+
+Initializer unit_scaling(double factor) {
+  require_finite("init::unit_scaling", "the factor", factor);
+  return [factor](Tensor& tensor, Random& random) {
+    const double limit = std::abs(factor) * std::sqrt(3.0 / fans_of(tensor.shape()).in);
+    fill(tensor, [&] { return random.uniform(-limit, limit); });
+  };
+}
+
+Initializer truncated_normal(double mean, double deviation) {
+  require_deviation("init::truncated_normal", mean, deviation);
+  return [mean, deviation](Tensor& tensor, Random& random) {
+    fill(tensor, [&] {
+      double drawn = random.normal();
+      while (std::abs(drawn) > 2) drawn = random.normal();
+      return mean + deviation * drawn;
+    });
   };
 }
 
@@ -137,6 +161,18 @@ Initializer from_tensor(Tensor value) {
       throw UsageError(fmt::format("init::from_tensor: the parameter has shape {}, and the tensor {}",
                                    tensor.shape().to_string(), value.shape().to_string()));
     tensor = value;
+  };
+}
+
+Initializer from_rows(Tensor rows, Initializer rest) {
+  return [rows = std::move(rows), rest = std::move(rest)](Tensor& tensor, Random& random) {
+    const Shape& given = rows.shape();
+    const Shape& wanted = tensor.shape();
+    if (given.rank() != 2 || wanted.rank() != 2 || given[1] != wanted[1] || given[0] > wanted[0])
+      throw UsageError(fmt::format("init::from_rows: the parameter has shape {}, and the rows {}", wanted.to_string(),
+                                   given.to_string()));
+    rest(tensor, random);
+    for (std::int64_t i = 0; i < rows.elements(); ++i) tensor.set(i, rows.at(i));
   };
 }
 

@@ -23,11 +23,18 @@ ESPALIER_EXPORT Initializer normal(double mean, double deviation);
 ESPALIER_EXPORT Initializer glorot(double gain = 1);
 /// He et al. (2015): normal with deviation gain * sqrt(2 / fan-in).
 ESPALIER_EXPORT Initializer he(double gain = 1);
+/// Sussillo and Abbott (2014): uniform in +-factor * sqrt(3 / fan-in), so that the variance is factor^2 / fan-in.
+ESPALIER_EXPORT Initializer unit_scaling(double factor = 1);
+/// Normal, but drawn again where it is further than two deviations from the mean.
+ESPALIER_EXPORT Initializer truncated_normal(double mean, double deviation);
 /// Saxe et al. (2014): orthonormal columns or rows, whichever are fewer. Refuses other ranks than 2.
 ESPALIER_EXPORT Initializer orthogonal(double gain = 1);
 /// The tensor `name` of a safetensors file. Refuses another shape, and what the reader refuses.
 ESPALIER_EXPORT Initializer from_file(std::string path, std::string name);
 /// These numbers. Refuses another shape.
 ESPALIER_EXPORT Initializer from_tensor(Tensor value);
+/// The first rows of a matrix are these, and the others as `rest` draws them. Refuses more rows than there are, and
+/// rows of another size.
+ESPALIER_EXPORT Initializer from_rows(Tensor rows, Initializer rest);
 
 }  // namespace espalier::init

@@ -12,7 +12,7 @@
 namespace espalier {
 namespace ops {
 
-/// Where in the random numbers the mask of one node begins.
+/// Where in the random numbers those of one node begin.
 struct DropoutFields {
   std::array<std::uint32_t, 2> key{};  // of the seed and the training step
   std::uint32_t number = 0;            // of the random op within its instance
@@ -21,6 +21,10 @@ struct DropoutFields {
   static DropoutFields at(std::uint64_t seed, std::uint64_t step, const Graph::RandomPlace& place) {
     const std::array<std::uint32_t, 4> of_step = philox({low(step), high(step), 0, 0}, {low(seed), high(seed)});
     return {{of_step[0], of_step[1]}, place.number, {low(place.instance_key), high(place.instance_key)}};
+  }
+  /// Four random words; each `block` has its own.
+  std::array<std::uint32_t, 4> words(std::uint32_t block) const {
+    return philox({block, number, instance[0], instance[1]}, key);
   }
 
  private:
@@ -90,8 +94,7 @@ struct Dropout {
   static void for_kept(const Attrs& attrs, const Fields& fields, std::size_t n, const F& f) {
     const auto drop_below = static_cast<std::uint32_t>(attrs.rate * 0x1p32);
     for (std::size_t begin = 0; begin < n; begin += 4) {
-      const std::array<std::uint32_t, 4> words = philox(
-          {static_cast<std::uint32_t>(begin / 4), fields.number, fields.instance[0], fields.instance[1]}, fields.key);
+      const std::array<std::uint32_t, 4> words = fields.words(static_cast<std::uint32_t>(begin / 4));
       const std::size_t end = std::min(n, begin + 4);
       for (std::size_t i = begin; i < end; ++i) f(i, words[i - begin] >= drop_below);
     }

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "tests/data/refusal.h"
+#include "tests/support/print_value.h"
 #include "tests/support/small_stack.h"
 
 namespace espalier {
@@ -102,13 +103,13 @@ TEST(Value, RefusesWhatIsNotThere) {
 }
 
 TEST(Value, RefusesDoubleKeysAndLargeIntegers) {
-  EXPECT_EQ(refusal_of([] { Value::map({{"a", 1}, {"b", 2}, {"a", 3}}); }), "map: the key \"a\" is given twice");
+  EXPECT_EQ(refusal_of([] { Value::map({{"a", 1}, {"b", 2}, {"a", 3}}); }), "the key \"a\" is given twice in one map");
   EXPECT_EQ(refusal_of([] {
               std::vector<Value::Entry> entries;
               for (int i = 0; i < 100; ++i) entries.push_back({std::to_string(i == 99 ? 17 : i), i});
               Value::map(std::move(entries));
             }),
-            "map: the key \"17\" is given twice");
+            "the key \"17\" is given twice in one map");
   EXPECT_EQ(refusal_of([] { Value(std::uint64_t{1} << 63); }),
             "the integer 9223372036854775808 is above 2^63 - 1, the largest that a Value holds");
 }

@@ -226,5 +226,42 @@ TEST(Recording, AMillionNodesAreOrdinary) {
   EXPECT_EQ(graph.signatures().size(), 2U);
 }
 
+TEST(Recording, WhatIsDerivedFromParametersIsOneNodeAGraph) {
+  const Parameter W("W", Tensor({2, 2}));
+  const std::uint64_t uid = new_uid();
+  int made = 0;
+  const auto squashed = [&](Graph& graph) {
+    ++made;
+    return tanh(graph.parameter(W));
+  };
+  Graph graph;
+  graph.begin_instance();
+  const Expr first = graph.derived(uid, squashed);
+  graph.begin_instance();
+  EXPECT_EQ(graph.derived(uid, squashed).node(), first.node());
+  EXPECT_NE(graph.derived(new_uid(), squashed).node(), first.node());
+  EXPECT_EQ(made, 2);
+  graph.clear();
+  graph.derived(uid, squashed);
+  EXPECT_EQ(made, 3) << "the graph has forgotten it";
+}
+
+TEST(Recording, WhatIsDerivedIsForgottenWithTheNodesThatAreTakenBack) {
+  const Parameter W("W", Tensor({2, 2}));
+  const std::uint64_t uid = new_uid();
+  const auto squashed = [&](Graph& graph) { return tanh(graph.parameter(W)); };
+  Graph graph;
+  graph.rehearse([&] { graph.derived(uid, squashed); });
+  EXPECT_EQ(graph.size(), 0);
+  graph.constant(1);
+  EXPECT_EQ(graph.derived(uid, squashed).node(), NodeId{2});
+}
+
+TEST(Recording, OnlyWhatIsMadeFromParametersAloneIsDerived) {
+  Graph graph;
+  EXPECT_EQ(refusal_of([&] { graph.derived(new_uid(), [](Graph& g) { return tanh(g.constant(1)); }); }),
+            "derived: node 1 = tanh(node 0) is not made from parameters alone");
+}
+
 }  // namespace
 }  // namespace espalier

@@ -92,6 +92,21 @@ TEST(Init, HeHasTheDeviationOfItsFanIn) {
   EXPECT_NEAR(deviation_of(made(init::he(), {3, 64, 50})), std::sqrt(2.0 / 192), 0.002);
 }
 
+TEST(Init, UnitScalingHasTheVarianceOfItsFanIn) {
+  const Tensor value = made(init::unit_scaling(1.5), {200, 100});
+  EXPECT_NEAR(deviation_of(value), 1.5 / std::sqrt(200.0), 0.002);
+  EXPECT_LE(largest_of(value), 1.5 * std::sqrt(3.0 / 200));
+}
+
+TEST(Init, TruncatedNormalStaysWithinTwoDeviations) {
+  const Tensor value = made(init::truncated_normal(1, 0.5), {100, 200});
+  for (const float element : value.as<float>()) ASSERT_NEAR(element, 1, 1);
+  EXPECT_NEAR(mean_of(value), 1, 0.02);
+  EXPECT_NEAR(deviation_of(value), 0.5 * 0.8796, 0.01);
+  EXPECT_EQ(refusal_of([] { init::truncated_normal(0, -1); }),
+            "init::truncated_normal: the deviation must be 0 or more, not -1");
+}
+
 TEST(Init, GlorotAndHeTakeEveryRankAndEmptyShapes) {
   for (const Shape& shape : {Shape{}, Shape{4}, Shape{2, 3, 4, 5}, Shape{0, 3}, Shape{3, 0}}) {
     EXPECT_TRUE(all_finite(made(init::glorot(), shape))) << shape.to_string();

@@ -188,6 +188,9 @@ TEST(Mlp, KnowsEveryActivation) {
   gives(Activation::kElu, std::exp(-0.5) - 1);
   gives(Activation::kGelu, -0.25 * (1 + std::erf(-0.5 / std::sqrt(2))));
   gives(Activation::kSoftplus, std::log(1 + std::exp(-0.5)));
+  gives(Activation::kSilu, -0.5 / (1 + std::exp(0.5)));
+  gives(Activation::kRelu6, 0);
+  gives(Activation::kNone, -0.5);
 }
 
 TEST(Mlp, DropsOnlyWhileTraining) {

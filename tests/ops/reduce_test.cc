@@ -148,6 +148,21 @@ TEST(AxisReductions, NodesWrittenWithANegativeAxisHaveTheSameSignature) {
   EXPECT_EQ(graph.signature_id(sum(x, -1).node()), graph.signature_id(sum(x, 0).node()));
 }
 
+TEST(WeightNorm, AColumnOfZerosStaysOneAndGetsNoGradient) {
+  for (const GraphOptions& options : both_executions()) {
+    Graph graph(options);
+    const Expr V = graph.input({2, 2}, std::vector<float>{0, 3, 0, 4});
+    const Expr g = vector(graph, {7, 10});
+    const Expr W = weight_norm(V, g);
+    EXPECT_EQ(numbers(W.value()), (std::vector<float>{0, 6, 0, 8}));
+    const auto grads = gradients(W, {V, g});
+    EXPECT_EQ(grads[0][0], 0);
+    EXPECT_EQ(grads[0][2], 0);
+    EXPECT_EQ(grads[1][0], 0);
+    EXPECT_NEAR(grads[1][1], 2 * 0.6 + 4 * 0.8, 1e-5);
+  }
+}
+
 TEST(SumElements, AddsAllElementsOfAnyShape) {
   Graph graph;
   const Expr x = graph.input({2, 3}, std::vector<float>{1, 2, 3, 4, 5, 9});

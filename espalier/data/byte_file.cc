@@ -1,0 +1,71 @@
+#include "espalier/data/byte_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cerrno>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "espalier/base/error.h"
+
+namespace espalier::data {
+namespace {
+
+constexpr std::size_t kPieceBytes = std::size_t{1} << 17;
+
+[[noreturn]] void refuse_reading(const std::filesystem::path& path, int error) {
+  throw ResourceError(fmt::format("cannot read \"{}\": {}", path.string(), std::generic_category().message(error)));
+}
+
+}  // namespace
+
+ByteReader::ByteReader(std::filesystem::path path) : path_(std::move(path)) {
+  // Opened here, because gzopen() does not always tell why it could not.
+  const int file = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) refuse_reading(path_, errno);
+  stream_ = gzdopen(file, "rb");
+  if (stream_ == nullptr) {
+    ::close(file);
+    throw std::bad_alloc();
+  }
+  gzbuffer(stream_, kPieceBytes);
+}
+
+ByteReader::~ByteReader() { gzclose_r(stream_); }
+
+std::size_t ByteReader::read(char* bytes, std::size_t room) {
+  const int count = gzread(stream_, bytes, static_cast<unsigned>(room));
+  if (count > 0) return static_cast<std::size_t>(count);
+  const int system_error = errno;
+  int error = Z_OK;
+  gzerror(stream_, &error);
+  switch (error) {
+    case Z_OK:
+    case Z_STREAM_END: return 0;
+    case Z_ERRNO: refuse_reading(path_, system_error);
+    case Z_MEM_ERROR: throw std::bad_alloc();
+    case Z_BUF_ERROR:
+      throw DataError(fmt::format("{}: expected a whole gzip stream, but it ends early", path_.string()));
+    default: throw DataError(fmt::format("{}: expected a gzip stream, but it is damaged", path_.string()));
+  }
+}
+
+bool ByteReader::read_piece(std::string& buffer) {
+  buffer.resize(kPieceBytes);
+  buffer.resize(read(buffer.data(), buffer.size()));
+  return !buffer.empty();
+}
+
+std::string read_bytes(const std::filesystem::path& path) {
+  ByteReader reader(path);
+  std::string bytes;
+  std::string piece;
+  while (reader.read_piece(piece)) bytes += piece;
+  return bytes;
+}
+
+}  // namespace espalier::data
