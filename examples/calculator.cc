@@ -45,9 +45,9 @@ struct Calculator {
   b::Block scores() const {
     const b::Forward value = b::forward("value");
     const b::Block operands = b::record({{"left", value()}, {"right", value()}}) >> b::concat();
-    value.resolve_to(b::one_of(b::key("op"), {{"digit", b::get("answer") >> b::embedding(digits)},
-                                              {"+", operands >> plus},
-                                              {"*", operands >> times}}));
+    value.resolve_to(b::one_of(
+        b::key("op"),
+        {{"digit", b::get("answer") >> b::embedding(digits)}, {"+", operands >> plus}, {"*", operands >> times}}));
     return value() >> classify;
   }
 };

@@ -32,11 +32,11 @@ int main() {
   esp::Model model;
   const esp::nn::GruCell cell(model / "cell", 10, 32);
   const esp::nn::Linear classify(model / "classify", 32, kAnswers);
-  const b::Block scores = b::input_transform(digits_of) >> b::map(b::one_hot(0, 10)) >> b::rnn(cell) >> b::get(1) >>
-                          classify;
+  const b::Block scores =
+      b::input_transform(digits_of) >> b::map(b::one_hot(0, 10)) >> b::rnn(cell) >> b::get(1) >> classify;
   const b::Program answers = b::Program::of<std::int64_t>(scores);
-  const b::Program losses = b::Program::of<std::int64_t>(
-      b::all_of({scores, b::input_transform(answer_to)}) >> esp::cross_entropy >> b::loss("answer"));
+  const b::Program losses = b::Program::of<std::int64_t>(b::all_of({scores, b::input_transform(answer_to)}) >>
+                                                         esp::cross_entropy >> b::loss("answer"));
 
   esp::Random random(3);
   esp::optim::Adam adam(model, {.learning_rate = 5e-3});

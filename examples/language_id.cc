@@ -80,7 +80,8 @@ int main() {
   const b::Block word = b::input_transform(letters) >> b::map(b::embedding(table)) >> last_state(over_letters);
   const b::Block scores = b::get(&Sentence::words) >> b::map(word) >> last_state(over_words) >> classify;
   const b::Program answers(scores);
-  const b::Program losses(b::all_of({scores, b::get(&Sentence::language)}) >> esp::cross_entropy >> b::loss("language"));
+  const b::Program losses(b::all_of({scores, b::get(&Sentence::language)}) >> esp::cross_entropy >>
+                          b::loss("language"));
 
   esp::Random random(6);
   const std::vector<Sentence> held_out = sentences(random, 400);
