@@ -15,7 +15,7 @@ const Value& value_at(const void* object) { return *static_cast<const Value*>(ob
 std::string shortened(const Value& value) {
   constexpr std::size_t kMost = 60;
   std::string text = value.to_text();
-  if (text.size() > kMost) text = text.substr(0, kMost) + "...";
+  if (text.size() > kMost) text.replace(kMost, std::string::npos, "...");
   return text;
 }
 
