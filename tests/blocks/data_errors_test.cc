@@ -103,7 +103,7 @@ TEST(DataErrors, OfOpsKeepTheirText) {
   Model model;
   const nn::Embedding words(model / "words", 3, 2);
   const std::string text = refusal(named("word", embedding(words)), 7);
-  EXPECT_EQ(text.substr(0, text.find('\n')), "lookup: row 7 is outside table \"words.table\" (rows 0 to 2)");
+  EXPECT_EQ(text.substr(0, text.find('\n')), "lookup: row 7 is outside the table (rows 0 to 2)");
   EXPECT_NE(text.find("\n  in word\n  in instance 0"), std::string::npos);
 }
 
