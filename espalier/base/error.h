@@ -29,7 +29,8 @@ class ESPALIER_EXPORT ResourceError : public Error {
   using Error::Error;
 };
 
-/// An input file does not say what its format promises. The text starts with `file:line:column:` or `file:`.
+/// Data are not what was promised: an input file (the text starts with `file:line:column:` or `file:`), or an instance
+/// that a model of blocks walks (the text ends with its number).
 class ESPALIER_EXPORT DataError : public Error {
  public:
   using Error::Error;

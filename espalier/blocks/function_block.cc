@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <optional>
 #include <utility>
 
 #include "espalier/base/error.h"
@@ -187,15 +189,15 @@ void FunctionNode::infer(Inference& types) {
     for (const CallForm& form : spec_.forms) expected += (expected.empty() ? "" : " or ") + to_text(form);
     types.refuse_kind(*this, in, expected);
   }
+  std::optional<Type> result;
   try {
-    types.equal(*this, out, "its output", types.of(result_of(*form_, input)), "what the function gives");
+    result = result_of(*form_, input);
   } catch (const CannotRehearse&) {
-    // Its output must come from elsewhere: from what follows, or from gives().
+    return;  // its output must come from elsewhere: from what follows, or from gives()
   } catch (const UsageError& error) {
-    if (std::string_view(error.what()).find("\n  in ") != std::string_view::npos) throw;
-    throw UsageError(
-        fmt::format("{}\n  in {}, which is given {}{}", error.what(), title(), input.to_text(), path_line(*this)));
+    types.refuse(*this, fmt::format("it is given {}, and refuses\n{}", input.to_text(), error.what()));
   }
+  types.equal(*this, out, "its output", types.of(*result), "what the function gives");
 }
 
 Registers FunctionNode::emit(Emitter& to, const Registers& in_registers, const Registers* want) {

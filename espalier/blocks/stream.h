@@ -43,8 +43,8 @@ ESPALIER_EXPORT std::int32_t instances_at_once(const StreamOptions& options);
 template <std::ranges::input_range Inputs>
 class Stream {
  public:
-  Stream(const Program& program, Inputs inputs, const StreamOptions& options)
-      : program_(program), inputs_(std::move(inputs)), options_(options) {}
+  Stream(Program program, Inputs inputs, const StreamOptions& options)
+      : program_(std::move(program)), inputs_(std::move(inputs)), options_(options) {}
 
   class Iterator {
    public:
@@ -101,7 +101,7 @@ class Stream {
     first_ += static_cast<std::int64_t>(kept_.size());
   }
 
-  const Program& program_;
+  Program program_;
   Inputs inputs_;
   StreamOptions options_;
   std::optional<std::ranges::iterator_t<Inputs>> at_;
@@ -113,8 +113,8 @@ class Stream {
 
 /// stream(program, inputs, options) : the results of a range or generator, lazily.
 template <std::ranges::viewable_range Inputs>
-Stream<std::views::all_t<Inputs>> stream(const Program& program, Inputs&& inputs, const StreamOptions& options = {}) {
-  return {program, std::views::all(std::forward<Inputs>(inputs)), options};
+Stream<std::views::all_t<Inputs>> stream(Program program, Inputs&& inputs, const StreamOptions& options = {}) {
+  return {std::move(program), std::views::all(std::forward<Inputs>(inputs)), options};
 }
 
 ESPALIER_EXPORT double add_gradients_of(const Program& program, const std::vector<const void*>& inputs, Gradients& to,

@@ -1,0 +1,117 @@
+/// What the data of an instance are refused for, to the letter.
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "espalier/nn/embedding.h"
+#include "tests/blocks/three_ways.h"
+
+namespace espalier::blocks {
+namespace {
+
+using testing::refusal_of;
+
+std::string refusal(const Block& block, const Value& input) {
+  return refusal_of([&] { eval(block, input); });
+}
+
+TEST(DataErrors, OfNumbers) {
+  EXPECT_EQ(refusal(scalar(), "abc"), "scalar(): a number is expected, and \"abc\" is given\n  in instance 0");
+  EXPECT_EQ(refusal(scalar(), nullptr), "scalar(): a number is expected, and null is given\n  in instance 0");
+  EXPECT_EQ(refusal(vector(3), Value::list({1, 2})),
+            "vector(3): 3 numbers are expected, and 2 are given\n  in instance 0");
+  EXPECT_EQ(refusal(vector(1), 5), "vector(1): a list is expected, and 5 is given\n  in instance 0");
+  EXPECT_EQ(refusal(tensor({2, 1}), Value::list({Value::list({1})})),
+            "tensor([2, 1]): 2 lists are expected, and 1 are given\n  in instance 0");
+  EXPECT_EQ(refusal_of([] { eval(tensor({2}), Tensor({3})); }),
+            "tensor([2]): a tensor of [2] is expected, and one of [3] is given\n  in instance 0");
+}
+
+TEST(DataErrors, OfChoices) {
+  EXPECT_EQ(refusal(one_hot(0, 3), 3), "one_hot(0, 3): 3 is outside 0 to 2\n  in instance 0");
+  EXPECT_EQ(refusal(one_hot(0, 3), 1.5),
+            "one_hot(0, 3): a whole number is expected, and 1.5 is given\n  in instance 0");
+  EXPECT_EQ(refusal(one_hot({"a"}), "b"), "one_hot(1 elements): \"b\" is none of its elements\n  in instance 0");
+  const Block choice = one_of(key("kind"), {{"leaf", scalar()}, {"node", scalar()}});
+  EXPECT_EQ(refusal(choice, Value::map({{"kind", "lef"}})),
+            "one_of(2 cases): there is no case \"lef\"; there are \"leaf\", \"node\"\n  in instance 0");
+  EXPECT_EQ(refusal(choice, Value::map({{"kind", 1.5}})),
+            "one_of(2 cases): a whole number or a text is expected, and 1.5 is given\n  in instance 0");
+  EXPECT_EQ(refusal(lookup(Vocabulary({"a"})), "b"),
+            "lookup(1 words): the word \"b\" is not in the vocabulary\n  in instance 0");
+}
+
+TEST(DataErrors, OfMissingParts) {
+  EXPECT_EQ(refusal(get("a"), Value::map({{"b", 1}})),
+            "get(\"a\"): the input has no \"a\": {\"b\":1}\n  in instance 0");
+  EXPECT_EQ(refusal(get("a"), Value::list({1})), "get(\"a\"): a map is expected, and [1] is given\n  in instance 0");
+  EXPECT_EQ(refusal(get("a"), nullptr), "get(\"a\"): \"a\" is asked for, and the input is null\n  in instance 0");
+  EXPECT_EQ(refusal(get(2), Value::list({1})), "get(2): element 2 is asked for, and there are 1\n  in instance 0");
+  EXPECT_EQ(refusal(map(scalar()) >> get(-2), Value::list({1})),
+            "get(-2): element -2 is asked for, and there are 1\n  in instance 0");
+  EXPECT_EQ(refusal(record({{"left", scalar()}}), Value::map({})),
+            "record(\"left\"): the input has no \"left\": {}\n  in instance 0");
+  EXPECT_EQ(refusal(record({scalar(), scalar()}), Value::list({1})),
+            "record(2 blocks): a list of 2 is expected, and one of 1 is given\n  in instance 0");
+  EXPECT_EQ(refusal(map(scalar()), 1), "map(): a list is expected, and 1 is given\n  in instance 0");
+  EXPECT_EQ(refusal(map(scalar()), nullptr), "map(): a list is expected, and null is given\n  in instance 0");
+  EXPECT_EQ(refusal(record({map(scalar()), identity()}) >> nth(), Value::list({Value::list({1}), 1})),
+            "nth(): element 1 is asked for, and there are 1\n  in instance 0");
+  EXPECT_EQ(refusal(map(scalar()) >> stack(1), Value::list({1, 2})),
+            "stack(1): at most 1 elements are expected, and there are 2\n  in instance 0");
+}
+
+TEST(DataErrors, NameThePathAndTheInstance) {
+  Forward tree = forward("tree");
+  const Block leaf = named("leaf", get("x") >> scalar());
+  const auto add = [](Expr a, Expr b) { return a + b; };
+  tree.resolve_to(
+      one_of(key("kind"), {{"leaf", leaf}, {"node", record({{"left", tree()}, {"right", tree()}}) >> function(add)}}));
+  const Program program(tree());
+  const Value good = Value::map({{"kind", "leaf"}, {"x", 1}});
+  const Value bad =
+      Value::map({{"kind", "node"}, {"left", good}, {"right", Value::map({{"kind", "leaf"}, {"x", "one"}})}});
+  Graph graph;
+  EXPECT_EQ(refusal_of([&] {
+              program.record_all(graph, std::vector<Value>{good, good, bad});
+            }),
+            "scalar(): a number is expected, and \"one\" is given\n  in tree / leaf / leaf\n  in instance 2");
+  const Value broken = Value::map({{"kind", "node"}, {"left", good}});
+  EXPECT_EQ(refusal_of([&] {
+              program.record_all(graph, std::vector<Value>{broken}, {.first_key = {}, .first_number = 40});
+            }).substr(0, 50),
+            "record(\"left\", \"right\"): the input has no \"right\":");
+}
+
+TEST(DataErrors, OfFunctionsOfTheUser) {
+  const Block block = named("parse", input_transform([](int x) {
+                              if (x > 1) throw std::out_of_range("too large");
+                              return x;
+                            })) >>
+                      scalar();
+  const std::vector<Value> inputs{1, 0, 2};
+  EXPECT_EQ(refusal_of([&] {
+              for (const Result& result : stream(Program(block), inputs, {.batch = 1})) static_cast<void>(result);
+            }),
+            "input_transform(): the function throws: too large\n  in parse\n  in instance 2");
+  EXPECT_THROW(eval(block, Value("x")), DataError);
+}
+
+TEST(DataErrors, OfOpsKeepTheirText) {
+  Model model;
+  const nn::Embedding words(model / "words", 3, 2);
+  const std::string text = refusal(named("word", embedding(words)), 7);
+  EXPECT_EQ(text.substr(0, text.find('\n')), "lookup: row 7 is outside the table (rows 0 to 2)");
+  EXPECT_NE(text.find("\n  in word\n  in instance 0"), std::string::npos);
+}
+
+TEST(DataErrors, OfResultsWhoseShapeDependsOnTheLength) {
+  const Block block = map(vector(1)) >> [](const Operands& all) { return espalier::concat(all); };
+  EXPECT_EQ(refusal(block, Value::list({Value::list({1}), Value::list({1}), Value::list({1})})),
+            "function(): its result is float[3], and by its type float[2]\n  in instance 0");
+}
+
+}  // namespace
+}  // namespace espalier::blocks

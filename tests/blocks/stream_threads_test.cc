@@ -1,0 +1,137 @@
+/// Streams of instances: lazily, in order, the same bits whatever the number of threads.
+#include "espalier/blocks/stream.h"
+
+#include <gtest/gtest.h>
+
+#include <ranges>
+#include <string>
+#include <vector>
+
+#include "espalier/base/threads.h"
+#include "espalier/nn/dropout.h"
+#include "espalier/nn/lstm.h"
+#include "tests/blocks/three_ways.h"
+
+namespace espalier::blocks {
+namespace {
+
+Value sequence(int length) {
+  std::vector<Value> items;
+  for (int i = 0; i < length; ++i) items.push_back(Value::list({0.1 * i, 0.3, -0.2 * length}));
+  return Value::list(items);
+}
+
+std::vector<Value> sequences(int count) {
+  std::vector<Value> all;
+  for (int i = 0; i < count; ++i) all.push_back(sequence(i * 7 % 5));
+  return all;
+}
+
+struct Net {
+  Model model;
+  nn::LstmCell lstm{model / "lstm", 3, 8};
+  Block states() const { return map(vector(3)) >> rnn(lstm) >> get(1) >> get(0); }
+};
+
+TEST(Stream, GivesResultsInOrder) {
+  const Program program(scalar());
+  std::vector<Value> inputs;
+  for (int i = 0; i < 300; ++i) inputs.emplace_back(i);
+  for (const int threads : {1, 2, 0}) {
+    int next = 0;
+    for (const Result& result : stream(program, inputs, {.batch = 7, .threads = threads}))
+      EXPECT_EQ(result.item(), next++);
+    EXPECT_EQ(next, 300);
+  }
+}
+
+TEST(Stream, TakesNoMoreThanItComputesAtOnce) {
+  const Program program = Program::of<int>(scalar());
+  int made = 0;
+  auto endless = std::views::iota(0) | std::views::transform([&](int i) {
+                   ++made;
+                   return i;
+                 });
+  int seen = 0;
+  for (const Result& result : stream(program, endless, {.batch = 10})) {
+    EXPECT_EQ(result.item(), seen++);
+    EXPECT_LE(made, seen + 20);
+    if (seen == 1000) break;
+  }
+}
+
+TEST(Stream, GivesTheSameBitsWithAnyNumberOfThreads) {
+  const Net net;
+  const Program program(net.states() >> nn::Dropout(0.3));
+  const std::vector<Value> inputs = sequences(100);
+  std::string first;
+  for (const int threads : {1, 2, 0}) {
+    std::string all;
+    const StreamOptions options{.batch = 9, .threads = threads, .graph = {.seed = 3, .training = true}};
+    for (const Result& result : stream(program, inputs, options)) all += to_value(result).to_text();
+    if (first.empty()) first = all;
+    EXPECT_EQ(all, first) << threads << " threads";
+  }
+}
+
+TEST(Stream, TellsTheNumberOfTheInstanceThatIsRefused) {
+  const Program program(scalar());
+  std::vector<Value> inputs(50, 1);
+  inputs[33] = "x";
+  for (const int threads : {1, 2}) {
+    const std::string text = testing::refusal_of([&] {
+      for (const Result& result : stream(program, inputs, {.batch = 8, .threads = threads})) static_cast<void>(result);
+    });
+    EXPECT_EQ(text, "scalar(): a number is expected, and \"x\" is given\n  in instance 33");
+  }
+}
+
+TEST(Stream, RefusesOptionsThatMakeNoSense) {
+  const Program program(scalar());
+  const std::vector<Value> inputs{1};
+  const auto text = [&](const StreamOptions& options) {
+    return testing::refusal_of([&] {
+      for (const Result& result : stream(program, inputs, options)) static_cast<void>(result);
+    });
+  };
+  EXPECT_EQ(text({.batch = 0}), "stream: batches of 1 or more are expected, and 0 is given");
+  EXPECT_EQ(text({.threads = -1}), "stream: a number of threads is expected, and -1 is given");
+}
+
+TEST(AddGradients, GivesTheSameBitsWithAnyNumberOfThreads) {
+  const Net net;
+  const Program program(net.states() >> [](Expr h) { return sum(square(h), 0); } >> loss("square"));
+  const std::vector<Value> inputs = sequences(40);
+  const auto numbers = [&](int threads) {
+    Gradients gradients;
+    std::string text =
+        std::to_string(add_gradients(program, inputs, gradients, {.batch = 6, .threads = threads, .graph = {}}));
+    for (const Gradient* gradient : gradients.all())
+      for (std::int64_t i = 0; i < gradient->values().elements(); ++i)
+        text += " " + std::to_string(gradient->values().at(i) * 1e6);
+    return text;
+  };
+  EXPECT_EQ(numbers(1), numbers(2));
+  EXPECT_EQ(numbers(1), numbers(0));
+}
+
+TEST(AddGradients, IsTheGradientOfTheLoss) {
+  const Net net;
+  const Program program(net.states() >> [](Expr h) { return sum(square(h), 0); } >> loss("square"));
+  const std::vector<Value> inputs = sequences(10);
+  Gradients whole;
+  Graph graph;
+  const Expr loss_of_all = program.loss(graph, inputs);
+  loss_of_all.backward({.into = &whole, .wanted = {}});
+  Gradients parts;
+  EXPECT_NEAR(add_gradients(program, inputs, parts, {.batch = 3, .graph = {}}), loss_of_all.scalar(), 1e-5);
+  for (const Gradient* gradient : whole.all()) {
+    const Gradient* same = parts.find(*gradient->parameter);
+    ASSERT_NE(same, nullptr);
+    for (std::int64_t i = 0; i < gradient->values().elements(); ++i)
+      EXPECT_NEAR(same->values().at(i), gradient->values().at(i), 1e-5);
+  }
+}
+
+}  // namespace
+}  // namespace espalier::blocks
