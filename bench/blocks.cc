@@ -48,9 +48,13 @@ struct Net {
   nn::Linear classify{model / "classify", kHidden, kLabels};
 
   nn::TreeState encode(Graph& graph, const Tree& tree, std::vector<Expr>& losses) const {
-    const nn::TreeState state = tree.is_leaf()
-                                    ? cell.leaf(words(graph, tree.word))
-                                    : cell(encode(graph, *tree.left, losses), encode(graph, *tree.right, losses));
+    nn::TreeState state;
+    if (tree.is_leaf()) {
+      state = cell.leaf(words(graph, tree.word));
+    } else {
+      const nn::TreeState left = encode(graph, *tree.left, losses);
+      state = cell(left, encode(graph, *tree.right, losses));
+    }
     losses.push_back(cross_entropy(classify(state.h), tree.label));
     return state;
   }
@@ -70,9 +74,9 @@ blocks::Block as_blocks(const Net& net) {
   b::Forward tree = b::forward("tree");
   const b::Block leaf = b::get(&Tree::word) >> net.words >> [cell = net.cell](Operand x) { return cell.leaf(x); };
   const b::Block inner = b::all_of({b::get(&Tree::left) >> tree(), b::get(&Tree::right) >> tree()}) >> net.cell;
-  const b::Block score = [classify = net.classify](const nn::TreeState& state, std::int32_t label) {
+  const b::Block score = b::function([classify = net.classify](const nn::TreeState& state, std::int32_t label) {
     return cross_entropy(classify(state.h), label);
-  };
+  });
   b::Composition node("node");
   const b::Wire state = node(b::one_of(b::key(&Tree::is_leaf), {{true, leaf}, {false, inner}}), node.input());
   node(score >> b::loss("labels"), {state, node(b::get(&Tree::label), node.input())});
@@ -97,9 +101,9 @@ int run() {
   Random random(1);
   std::vector<std::unique_ptr<Tree>> trees;
   for (int i = 0; i < kTrees; ++i) trees.push_back(random_tree(random, 10 + static_cast<int>(random.uniform(0, 20))));
-  const Net net;
+  Net net;
   const blocks::Program program(as_blocks(net));
-  optim::Sgd optimizer(const_cast<Model&>(net.model), {.learning_rate = 1e-4});
+  optim::Sgd optimizer(net.model, {.learning_rate = 1e-4});
 
   const auto by_hand = [&](Graph& graph) { return net.loss(graph, trees); };
   const auto by_blocks = [&](Graph& graph) { return program.loss(graph, trees); };

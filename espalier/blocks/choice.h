@@ -17,15 +17,23 @@
 
 namespace espalier::blocks {
 
+/// A key that is read from an object without detours: most of what choosing costs.
+struct DirectKey {
+  std::int64_t (*read)(const void* member, const void* object) = nullptr;
+  std::shared_ptr<const void> member;
+};
+
 /// What one_of() chooses by: a whole number or a text of the input.
 class ESPALIER_EXPORT KeyFunction {
  public:
   /// For blocks themselves: a block from the input to an input that is the key.
-  explicit KeyFunction(Block block) : block_(std::move(block)) {}
+  explicit KeyFunction(Block block, DirectKey direct = {}) : block_(std::move(block)), direct_(std::move(direct)) {}
   const Block& block() const { return block_; }
+  const DirectKey& direct() const { return direct_; }
 
  private:
   Block block_;
+  DirectKey direct_;
 };
 
 /// key("kind") : what the input has for this name, as get() finds it.
@@ -39,7 +47,15 @@ inline KeyFunction key(const char* name, const char* file = __builtin_FILE(), st
 ESPALIER_EXPORT KeyFunction itself(const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE());
 template <class T, class Member>
 KeyFunction key(Member T::*member, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) {
-  return KeyFunction(get(member, file, line));
+  DirectKey direct;
+  if constexpr (detail::NumberLike<std::remove_cvref_t<std::invoke_result_t<Member T::*, const T&>>>) {
+    direct.member = std::make_shared<Member T::*>(member);
+    direct.read = [](const void* pointer, const void* object) {
+      return static_cast<std::int64_t>(
+          std::invoke(*static_cast<Member T::*const*>(pointer), *static_cast<const T*>(object)));
+    };
+  }
+  return KeyFunction(get(member, file, line), std::move(direct));
 }
 template <BlockFunction F>
 KeyFunction key(F f, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) {

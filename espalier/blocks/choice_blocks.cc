@@ -21,7 +21,15 @@ namespace {
 struct CaseSpec {
   const InputType* type;
   std::vector<Key> keys;
+  DirectKey direct;
+  std::vector<std::int64_t> numbers;  // of keys that are numbers, for a direct key
 };
+
+[[noreturn]] void refuse_case(const CaseSpec& spec, const KeyView& key) {
+  std::string known;
+  for (const Key& each : spec.keys) known += (known.empty() ? "" : ", ") + each.to_text();
+  refuse_data(fmt::format("there is no case {}; there are {}", key.to_text(), known));
+}
 
 std::int32_t choose_case(Walk& walk, const Instruction& at) {
   const auto& choice = *static_cast<const ChoiceSpec*>(at.data);
@@ -29,9 +37,18 @@ std::int32_t choose_case(Walk& walk, const Instruction& at) {
   const KeyView key = read_key(*spec.type, walk.in(at, 0).input);
   for (std::size_t i = 0; i < spec.keys.size(); ++i)
     if (key.is(spec.keys[i])) return static_cast<std::int32_t>(i);
-  std::string known;
-  for (const Key& each : spec.keys) known += (known.empty() ? "" : ", ") + each.to_text();
-  refuse_data(fmt::format("there is no case {}; there are {}", key.to_text(), known));
+  refuse_case(spec, key);
+}
+
+std::int32_t choose_directly(Walk& walk, const Instruction& at) {
+  const auto& choice = *static_cast<const ChoiceSpec*>(at.data);
+  const auto& spec = *static_cast<const CaseSpec*>(choice.data);
+  const void* object = walk.in(at, 0).input;
+  if (object == nullptr) refuse_data("the input is null");
+  const std::int64_t number = spec.direct.read(spec.direct.member.get(), object);
+  for (std::size_t i = 0; i < spec.numbers.size(); ++i)
+    if (spec.numbers[i] == number) return static_cast<std::int32_t>(i);
+  refuse_case(spec, {.number = number});
 }
 
 /// Writes code for each branch, all of which leave their results in the same registers.
@@ -49,7 +66,7 @@ void emit_branches(Emitter& to, ChoiceSpec& choice, std::size_t count, const Bra
 /// Children: the key, what comes before the cases, the cases.
 class OneOfNode : public BlockNode {
  public:
-  explicit OneOfNode(std::vector<Key> keys) : keys_(std::move(keys)) {}
+  OneOfNode(std::vector<Key> keys, DirectKey direct) : keys_(std::move(keys)), direct_(std::move(direct)) {}
 
   std::string label() const override { return fmt::format("one_of({} cases)", keys_.size()); }
   void infer(Inference& types) override {
@@ -74,8 +91,12 @@ class OneOfNode : public BlockNode {
       types.refuse(*this, fmt::format("its key is {}; a whole number or a text is expected", to_text(made)));
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {
-    const Registers read = to.emit_child(*this, 0, {in_registers[0]});
-    auto* choice = to.own(ChoiceSpec{&choose_case, {}, to.own(CaseSpec{resolve(children[0].node->out)->input, keys_})});
+    CaseSpec spec{resolve(children[0].node->out)->input, keys_, direct_, {}};
+    for (const Key& key : keys_)
+      if (!key.is_text()) spec.numbers.push_back(key.number());
+    const bool directly = direct_.read != nullptr && spec.numbers.size() == keys_.size();
+    const Registers read = directly ? Registers{in_registers[0]} : to.emit_child(*this, 0, {in_registers[0]});
+    auto* choice = to.own(ChoiceSpec{directly ? &choose_directly : &choose_case, {}, to.own(std::move(spec))});
     const Registers given = to.emit_child(*this, 1, in_registers);
     Registers result = to.result(out, want);
     to.add(Opcode::kChoose, read, {}, choice);
@@ -87,6 +108,7 @@ class OneOfNode : public BlockNode {
  private:
   static constexpr std::size_t kFirstCase = 2;
   std::vector<Key> keys_;
+  DirectKey direct_;
 };
 
 std::int32_t choose_null(Walk& walk, const Instruction& at) {
@@ -125,7 +147,7 @@ Block make_one_of(const KeyFunction& key, const std::vector<Case>& cases, const 
     keys.push_back(each.key);
     children.push_back({each.block.block(), each.key.is_text() ? each.key.text() : each.key.to_text()});
   }
-  return make_block<OneOfNode>(where, children, std::move(keys));
+  return make_block<OneOfNode>(where, children, std::move(keys), key.direct());
 }
 
 }  // namespace

@@ -45,6 +45,8 @@ void emit_collect(Emitter& to, std::int32_t channel, const Registers& value) {
   to.instruction(at).count = static_cast<std::int32_t>(value.size());
 }
 
+void collect_loss(Walk& walk, const Instruction& at) { walk.losses.push_back({at.target, walk.in(at, 0).expr}); }
+
 class MetricNode : public BlockNode {
  public:
   explicit MetricNode(std::string channel) : channel_(std::move(channel)) {}
@@ -83,8 +85,8 @@ class LossNode : public BlockNode {
       types.refuse_kind(*this, given, "a tensor of one element");
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers*) override {
-    emit_collect<&Walk::losses>(to, channel_of(to.code().losses, {channel_, type_of(in), false, weight_}, "loss"),
-                                in_registers);
+    const std::int32_t at = to.native(&collect_loss, in_registers, {});
+    to.instruction(at).target = channel_of(to.code().losses, {channel_, type_of(in), false, weight_}, "loss");
     return {};
   }
 

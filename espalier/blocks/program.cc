@@ -50,7 +50,7 @@ void bind_types(const Block& root, const InputType& input, SourceLine where) {
 [[noreturn]] void refuse_loss(const std::string& why) { throw UsageError("program: a loss is asked for, and " + why); }
 
 Expr weighted(const Channel& channel, const Expr& loss) {
-  const Expr number = loss.shape().rank() == 0 ? loss : reshape(loss, {});
+  const Expr number = channel.type.shape().rank() == 0 ? loss : reshape(loss, {});
   return channel.weight == 1 ? number : scale(number, channel.weight);
 }
 
@@ -134,9 +134,8 @@ Recording Program::record_many(Graph& graph, const std::vector<const void*>& inp
     recording.outputs.push_back(read_output(output_type_, slots, walk.keep));
     entries(walk.metrics, code_->metrics, number, recording.metrics);
     entries(walk.taps, code_->taps, number, recording.taps);
-    for (const Walk::Collected& each : walk.losses)
-      losses.push_back(
-          weighted(code_->losses[static_cast<std::size_t>(each.channel)], walk.collected[each.first].expr));
+    for (const Walk::Loss& each : walk.losses)
+      losses.push_back(weighted(code_->losses[static_cast<std::size_t>(each.channel)], each.value));
   }
   if (!losses.empty()) recording.loss = sum(losses);
   return recording;
@@ -154,9 +153,8 @@ Expr Program::loss_of(Graph& graph, const std::vector<const void*>& inputs, cons
       graph.begin_instance();
     walk.forget_collected();
     walk.run(graph, inputs[i], options.first_number + static_cast<std::int64_t>(i));
-    for (const Walk::Collected& each : walk.losses)
-      losses.push_back(
-          weighted(code_->losses[static_cast<std::size_t>(each.channel)], walk.collected[each.first].expr));
+    for (const Walk::Loss& each : walk.losses)
+      losses.push_back(weighted(code_->losses[static_cast<std::size_t>(each.channel)], each.value));
   }
   if (losses.empty()) refuse_loss("the inputs reach no loss() block");
   return scale(sum(losses), 1 / static_cast<double>(inputs.size()));

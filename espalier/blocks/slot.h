@@ -52,23 +52,41 @@ class Keep {
   template <class T>
   const T* keep(T&& object) {
     using Object = std::remove_cvref_t<T>;
-    static_assert(alignof(Object) <= 64);
-    auto* kept = new (arena_.allocate(sizeof(Object))) Object(std::forward<T>(object));
+    static_assert(alignof(Object) <= alignof(std::max_align_t));
+    auto* kept = new (room(sizeof(Object))) Object(std::forward<T>(object));
     if constexpr (!std::is_trivially_destructible_v<Object>)
       ends_.push_back({kept, [](void* p) { static_cast<Object*>(p)->~Object(); }});
     return kept;
   }
   void clear() {
+    small_ = nullptr;
+    small_left_ = 0;
     for (; !ends_.empty(); ends_.pop_back()) ends_.back().end(ends_.back().object);
     arena_.clear();
   }
 
  private:
+  /// Objects side by side: the arena itself gives no less than 64 bytes.
+  std::byte* room(std::size_t bytes) {
+    constexpr std::size_t kPiece = 1024;
+    constexpr std::size_t kAlign = alignof(std::max_align_t);
+    const std::size_t size = (bytes + kAlign - 1) & ~(kAlign - 1);
+    if (size > kPiece) return arena_.allocate(size);
+    if (size > small_left_) {
+      small_ = arena_.allocate(kPiece);
+      small_left_ = kPiece;
+    }
+    small_left_ -= size;
+    return std::exchange(small_, small_ + size);
+  }
+
   struct End {
     void* object;
     void (*end)(void*);
   };
   Arena arena_;
+  std::byte* small_ = nullptr;
+  std::size_t small_left_ = 0;
   std::vector<End> ends_;
 };
 

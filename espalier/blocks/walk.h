@@ -35,7 +35,11 @@ class Walk {
     std::size_t first;
   };
   std::vector<Collected> metrics;
-  std::vector<Collected> losses;
+  struct Loss {
+    std::int32_t channel;
+    Expr value;
+  };
+  std::vector<Loss> losses;
   std::vector<Collected> taps;
   std::vector<Slot> collected;
   void forget_collected();
