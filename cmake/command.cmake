@@ -3,8 +3,17 @@ file(GLOB command_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/espalier/cli/
 set(command_main "${PROJECT_SOURCE_DIR}/espalier/cli/main.cc")
 list(REMOVE_ITEM command_sources "${command_main}")
 
+# The text of `espalier blocks`, from the headers.
+set(block_reference "${PROJECT_SOURCE_DIR}/tools/block_reference")
+set(block_reference_header "${ESPALIER_GENERATED_DIR}/espalier/cli/block_reference.h")
+file(GLOB block_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/espalier/blocks/*.h")
+file(MAKE_DIRECTORY "${ESPALIER_GENERATED_DIR}/espalier/cli")
+add_custom_command(OUTPUT "${block_reference_header}"
+  COMMAND "${block_reference}" header ${block_headers} > "${block_reference_header}"
+  DEPENDS "${block_reference}" ${block_headers} VERBATIM)
+
 if(command_sources)
-  add_library(espalier_cli_objects OBJECT ${command_sources})
+  add_library(espalier_cli_objects OBJECT ${command_sources} "${block_reference_header}")
   target_link_libraries(espalier_cli_objects PRIVATE espalier_compiler espalier fmt::fmt CLI11::CLI11
     nlohmann_json::nlohmann_json Threads::Threads)
   target_precompile_headers(espalier_cli_objects PRIVATE <CLI/CLI.hpp> <nlohmann/json.hpp> <fmt/format.h>)

@@ -49,7 +49,7 @@ b::Block attention_model(esp::Model& model) {
 
   b::Composition attend("attend");
   const b::Wire states = attend(b::get(&List::steps) >> b::map(state), attend.input());
-  const b::Wire scores = attend(b::map(score >> esp::tanh >> [](esp::Expr x) { return esp::exp(4 * x); }), states);
+  const b::Wire scores = attend(b::map(score >> esp::exp), states);
   const b::Wire total = attend(b::sum() >> b::broadcast(), scores);
   const b::Wire weights = attend(b::zip_with([](esp::Expr x, esp::Expr all) { return x / all; }), {scores, total});
   const b::Wire context =
@@ -87,5 +87,7 @@ int main() {
   const double error = mean_error(answers, held_out);
   std::printf("after:  off by %.3f; a sum of %.3f is said to be %.3f\n", error, held_out[0].answer,
               answers.eval(held_out[0]).item());
-  return error < 0.05 ? 0 : 1;
+  if (error < 0.05) return 0;
+  std::puts("less than 0.05 is expected");
+  return 1;
 }

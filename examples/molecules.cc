@@ -96,8 +96,8 @@ b::Block weave(const esp::Scope& at, std::int32_t atom, std::int32_t pair, std::
 b::Block convolution(esp::Model& model) {
   const b::Block atoms = b::get(&Molecule::atoms) >> b::map(b::one_hot(0, kElements));
   const b::Block pairs = b::get(&Molecule::pairs) >> b::map(b::map(b::one_hot(0, kPairs)));
-  return b::all_of({atoms, pairs}) >> weave(model / "first", kElements, kPairs, 12) >>
-         weave(model / "second", 12, 12, 12) >> b::get(0) >> b::sum() >> esp::nn::Mlp(model / "classify", {12, 16, 1});
+  return b::all_of({atoms, pairs}) >> weave(model / "first", kElements, kPairs, 16) >>
+         weave(model / "second", 16, 16, 16) >> b::get(0) >> b::max() >> esp::nn::Mlp(model / "classify", {16, 16, 1});
 }
 // model ends
 
@@ -123,12 +123,14 @@ int main() {
   const std::vector<Molecule> held_out = molecules(random, 300);
   std::printf("before: %5.1f %% of molecules right\n", 100 * share_right(answers, held_out));
   esp::optim::Adam adam(model, {.learning_rate = 5e-3});
-  for (int step = 0; step < 300; ++step) {
+  for (int step = 0; step < 400; ++step) {
     esp::Graph g;
     losses.loss(g, molecules(random, 32)).backward();
     adam.step();
   }
   const double right = share_right(answers, held_out);
   std::printf("after:  %5.1f %%\n", 100 * right);
-  return right > 0.95 ? 0 : 1;
+  if (right > 0.95) return 0;
+  std::puts("more than 95 % are expected");
+  return 1;
 }

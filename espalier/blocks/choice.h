@@ -36,14 +36,21 @@ class ESPALIER_EXPORT KeyFunction {
   DirectKey direct_;
 };
 
-/// key("kind") : what the input has for this name, as get() finds it.
-/// key(&T::member), key(f) : a member, or a function of the input, that is a whole number, an enumeration or a text.
-/// itself() : the input itself.
+/// key(name) : what one_of() chooses by: what the input has for this name, as get() finds it.
+/// Type: input -> a whole number or a text
+/// Meaning: also key(&T::member) and key(f), a function of the input; they may give an enumeration or a bool too.
+/// Example: auto form = one_of(key([](int x) { return x % 2; }), {{0, scalar()}, {1, zeros(Shape{})}});
+/// Errors: data that are neither whole number nor text (DataError).
 ESPALIER_EXPORT KeyFunction key(std::string name, const char* file = __builtin_FILE(),
                                 std::int32_t line = __builtin_LINE());
 inline KeyFunction key(const char* name, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) {
   return key(std::string(name), file, line);
 }
+/// itself() : what one_of() chooses by: the input itself.
+/// Type: input -> a whole number or a text
+/// Meaning: as key().
+/// Example: auto colour = one_of(itself(), {{"red", from_tensor(Tensor({1}, {1}))}, {"blue", zeros(1)}});
+/// Errors: as key().
 ESPALIER_EXPORT KeyFunction itself(const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE());
 template <class T, class Member>
 KeyFunction key(Member T::*member, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) {
@@ -90,10 +97,11 @@ ESPALIER_EXPORT Block optional(const BlockArg& some, const BlockArg& none);
 /// forward(name) : a block that is used before it is there: recursion.
 /// Type: that of the block it is resolved to
 /// Meaning: tree() is the block, wherever it is used; resolve_to() says once what it is. Several may call each other.
-/// The depth of the data is no limit. Example:
+/// The depth of the data is no limit.
+/// Example:
 ///   Forward tree = forward("tree");
-///   tree.resolve_to(one_of(key("kind"), {{"leaf", leaf}, {"node", record({{"left", tree()}, {"right", tree()}}) >>
-///   cell}}));
+///   auto inner = record({{"left", tree()}, {"right", tree()}}) >> node_cell;
+///   tree.resolve_to(one_of(key("kind"), {{"leaf", leaf}, {"node", inner}}));
 /// Errors: never resolved, or twice; a block that is nothing but itself.
 class ESPALIER_EXPORT Forward {
  public:

@@ -20,7 +20,7 @@ ESPALIER_EXPORT Block metric(std::string name, const char* file = __builtin_FILE
 /// loss(name, weight) : adds a number to the loss, from anywhere in the model.
 /// Type: float[] -> void
 /// Meaning: the loss of an instance is the weighted sum of all it collects.
-/// Example: auto trained = all_of({scores, get("label")}) >> cross_entropy_of >> loss("label");
+/// Example: auto trained = all_of({scores, get("label")}) >> cross_entropy >> loss("label");
 /// Errors: a tensor with more than one element; the same name with two weights.
 ESPALIER_EXPORT Block loss(std::string name, double weight = 1, const char* file = __builtin_FILE(),
                            std::int32_t line = __builtin_LINE());
@@ -29,7 +29,7 @@ ESPALIER_EXPORT Block loss(std::string name, double weight = 1, const char* file
 /// Type: a -> a
 /// Meaning: any number an instance; a run gives them in order, by name. A named block can be looked at without it: see
 /// ProgramOptions::watch.
-/// Example: auto encoder = cell >> tap("state") >> output;
+/// Example: auto watched = word >> layer >> tap("state");
 /// Errors: the same name with two types in one model.
 ESPALIER_EXPORT Block tap(std::string name, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE());
 

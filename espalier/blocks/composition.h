@@ -25,7 +25,7 @@ struct Field {
 /// record({{key, block}, ...}) : a block for each part of the input.
 /// Type: input -> (a, b, ...);  (x, y, ...) -> (a, b, ...)
 /// Meaning: block i gets what the input has for key i; of a tuple, item i. The results are a tuple in this order.
-/// Example: auto inner = record({{"left", tree()}, {"right", tree()}}) >> cell;
+/// Example: auto inner = record({{"left", tree()}, {"right", tree()}}) >> node_cell;
 /// Errors: a tuple of another number of items; a type without such a field; data without it (DataError).
 ESPALIER_EXPORT Block record(std::initializer_list<Field> fields, const char* file = __builtin_FILE(),
                              std::int32_t line = __builtin_LINE());
@@ -89,7 +89,8 @@ class ESPALIER_EXPORT Wire {
 /// Composition : any wiring of blocks.
 /// Type: as its blocks are wired
 /// Meaning: add() puts a block in, and reads() or connect() say what it reads; input() and output() are the ends.
-/// Blocks may be added and connected in any order. Converts to a Block, which checks the whole. Example:
+/// Blocks may be added and connected in any order. Converts to a Block, which checks the whole.
+/// Example:
 ///   Composition attend("attend");
 ///   const Wire scores = attend(map(score), attend.input());
 ///   attend.output().reads(attend(sum(), attend(map(weigh), scores)));

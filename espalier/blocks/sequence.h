@@ -20,7 +20,7 @@ ESPALIER_EXPORT Block map(const BlockArg& block);
 /// fold(combine, start) : one state through all elements, from the first to the last.
 /// Type: seq<a> -> s;  with combine: (s, a) -> s and start: nothing -> s
 /// Meaning: combine(... combine(combine(start, x0), x1) ..., xn). Without elements, start.
-/// Example: auto last = fold(combine, zeros(Type(150)));
+/// Example: auto last = fold(combine, zeros(150));
 /// Errors: infinite sequences; a combine whose state and result differ; a state whose type nobody says.
 ESPALIER_EXPORT Block fold(const BlockArg& combine, const BlockArg& start);
 

@@ -34,8 +34,10 @@ struct Signatures<detail::AttentionCall<Layer>>
 /// attention(layer) : a weighted sum of values, by how well their keys answer a query.
 /// Type: (float[q], seq<float[k]>) -> float[k];  (float[q], seq<float[k]>, seq<float[v]>) -> float[v]
 /// Meaning: with nn::DotAttention or nn::AdditiveAttention; in the first form the keys are the values too.
-/// Example: auto read = all_of({get("query") >> vector(4), get("words") >> map(vector(4))}) >>
-/// attention(nn::DotAttention()); Errors: sizes that the layer refuses; no keys.
+/// Example:
+///   auto words = all_of({get("query") >> vector(4), get("words") >> map(vector(4))});
+///   auto read = words >> attention(nn::DotAttention());
+/// Errors: sizes that the layer refuses; no keys.
 template <class Layer>
 Block attention(Layer layer, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) {
   return function_block(make_function_spec(detail::AttentionCall<Layer>{std::move(layer)}, "attention()"),
@@ -45,8 +47,8 @@ Block attention(Layer layer, const char* file = __builtin_FILE(), std::int32_t l
 /// bidirectional(forward, backward) : a recurrent cell from each end.
 /// Type: seq<a> -> seq<float[f + b]>;  with cells that rnn() takes and outputs of float[f] and float[b]
 /// Meaning: element i is the output of the forward cell there, and that of the backward cell, as one vector.
-/// Example: auto context = map(word) >> bidirectional(nn::LstmCell(model / "f", 8, 16), nn::LstmCell(model / "b", 8,
-/// 16)); Errors: those of rnn() and concat().
+/// Example: auto context = map(word) >> bidirectional(lstm, nn::LstmCell(model / "backward", 8, 16));
+/// Errors: those of rnn() and concat().
 ESPALIER_EXPORT Block bidirectional(const BlockArg& forward, const BlockArg& backward);
 
 /// pad(before, after) : zeros at the ends.
@@ -76,7 +78,7 @@ ESPALIER_EXPORT Block stack(std::int32_t length, const char* file = __builtin_FI
 /// child_sum(layer) : a node of any number of children.
 /// Type: (float[x], seq<(float[h], float[h])>) -> (float[h], float[h]);  without x: seq<..> -> ..
 /// Meaning: the Child-Sum Tree-LSTM of nn; without a layer, the plain sum of the children.
-/// Example: tree.resolve_to(all_of({get("word") >> word, get("children") >> map(tree())}) >> child_sum(cell));
+/// Example: tree.resolve_to(all_of({get("word") >> word, get("children") >> map(tree())}) >> child_sum(sum_cell));
 /// Errors: sizes that the layer refuses.
 inline Block child_sum(const nn::ChildSumTreeLstm& layer, const char* file = __builtin_FILE(),
                        std::int32_t line = __builtin_LINE()) {

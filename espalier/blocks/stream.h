@@ -112,6 +112,10 @@ class Stream {
 };
 
 /// stream(program, inputs, options) : the results of a range or generator, lazily.
+/// Type: any
+/// Meaning: a range of Results, to be gone through once, in the order of the inputs.
+/// Example: for (const Result& result : stream(program, sentences)) show(result);
+/// Errors: those of Program, and of the data, when they are reached.
 template <std::ranges::viewable_range Inputs>
 Stream<std::views::all_t<Inputs>> stream(Program program, Inputs&& inputs, const StreamOptions& options = {}) {
   return {std::move(program), std::views::all(std::forward<Inputs>(inputs)), options};
@@ -120,9 +124,12 @@ Stream<std::views::all_t<Inputs>> stream(Program program, Inputs&& inputs, const
 ESPALIER_EXPORT double add_gradients_of(const Program& program, const std::vector<const void*>& inputs, Gradients& to,
                                         const StreamOptions& options);
 
-/// add_gradients(program, inputs, gradients, options) : differentiates what Program::loss() gives, in graphs of
-/// options.batch instances, and adds up in order; returns the loss. options.graph is used as it is: for dropout, set
-/// its `training`, seed and step.
+/// add_gradients(program, inputs, gradients, options) : the gradients of a minibatch, in several graphs.
+/// Type: any, with loss() blocks in it
+/// Meaning: differentiates what Program::loss() gives, in graphs of options.batch instances, and adds up in order;
+/// returns the loss. options.graph is used as it is: for dropout, set its `training`, seed and step.
+/// Example: const double loss = add_gradients(trained, sentences, model.gradients(), {.batch = 16});
+/// Errors: those of Program::loss(), and of the data.
 template <std::ranges::forward_range Inputs>
 double add_gradients(const Program& program, const Inputs& inputs, Gradients& to, const StreamOptions& options) {
   std::vector<const void*> addresses;

@@ -11,6 +11,7 @@ void add_commands(CLI::App& app);
 void add_train_listops(CLI::App& train);
 void add_eval(CLI::App& app);
 void add_ops(CLI::App& app);
+void add_blocks(CLI::App& app);
 void add_bench(CLI::App& app);
 
 /// Parses and runs one command line. What goes wrong is one message on stderr, and the result is not 0.

@@ -46,6 +46,7 @@ void add_commands(CLI::App& app) {
   add_train_listops(*train);
   add_eval(app);
   add_ops(app);
+  add_blocks(app);
   add_bench(app);
 }
 
