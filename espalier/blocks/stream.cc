@@ -48,13 +48,13 @@ std::int32_t instances_at_once(const StreamOptions& options) {
   return options.batch * threads_of(options);
 }
 
-std::vector<Result> compute(const Program& program, const std::vector<const void*>& inputs,
-                            const StreamOptions& options, std::int64_t first) {
+std::vector<InstanceResult> compute(const Program& program, const std::vector<const void*>& inputs,
+                                    const StreamOptions& options, std::int64_t first) {
   check(options);
-  std::vector<Result> results(inputs.size());
+  std::vector<InstanceResult> results(inputs.size());
   for_batches(inputs.size(), options, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
     const InstanceOptions instances{options.first_key + static_cast<std::uint64_t>(first + begin), first + begin};
-    std::vector<Result> part = program.compute_many(part_of(inputs, begin, end), options.graph, instances);
+    std::vector<InstanceResult> part = program.compute_many(part_of(inputs, begin, end), options.graph, instances);
     std::move(part.begin(), part.end(), results.begin() + begin);
   });
   return results;

@@ -1,6 +1,6 @@
 /// Programs over many instances: results of a stream, and gradients of a minibatch, in batches and threads.
 ///
-///   for (const Result& result : stream(program, sentences)) show(result);
+///   for (const InstanceResult& result : stream(program, sentences)) show(result, result.metric("scores"));
 ///
 /// Instances are taken `batch` at a time, each batch on a graph of its own, which several threads may work on at once.
 /// What is computed depends on `batch` and not on the number of threads: the bits are those of one thread. Results come
@@ -34,8 +34,8 @@ struct StreamOptions {
 };
 
 /// The results of these instances, in order.
-ESPALIER_EXPORT std::vector<Result> compute(const Program& program, const std::vector<const void*>& inputs,
-                                            const StreamOptions& options, std::int64_t first);
+ESPALIER_EXPORT std::vector<InstanceResult> compute(const Program& program, const std::vector<const void*>& inputs,
+                                                    const StreamOptions& options, std::int64_t first);
 /// How many instances compute() should be given at a time.
 ESPALIER_EXPORT std::int32_t instances_at_once(const StreamOptions& options);
 
@@ -48,12 +48,12 @@ class Stream {
 
   class Iterator {
    public:
-    using value_type = Result;
+    using value_type = InstanceResult;
     using difference_type = std::ptrdiff_t;
     using iterator_concept = std::input_iterator_tag;
 
     explicit Iterator(Stream& stream) : stream_(&stream) { stream_->refill(); }
-    const Result& operator*() const { return stream_->results_[stream_->next_]; }
+    const InstanceResult& operator*() const { return stream_->results_[stream_->next_]; }
     Iterator& operator++() {
       if (++stream_->next_ == stream_->results_.size()) stream_->refill();
       return *this;
@@ -106,16 +106,17 @@ class Stream {
   StreamOptions options_;
   std::optional<std::ranges::iterator_t<Inputs>> at_;
   std::vector<Kept> kept_;
-  std::vector<Result> results_;
+  std::vector<InstanceResult> results_;
   std::size_t next_ = 0;
   std::int64_t first_ = 0;
 };
 
 /// stream(program, inputs, options) : the results of a range or generator, lazily.
 /// Type: any
-/// Meaning: a range of Results, to be gone through once, in the order of the inputs.
-/// Example: for (const Result& result : stream(program, sentences)) show(result);
-/// Errors: those of Program, and of the data, when they are reached.
+/// Meaning: a range of InstanceResults, to be gone through once, in the order of the inputs; each has the metrics and
+/// taps of its instance. Inputs that the range makes on the way live as long as the result of theirs is the current
+/// one. Example: for (const Result& result : stream(program, sentences)) show(result); Errors: those of Program, and of
+/// the data, when they are reached.
 template <std::ranges::viewable_range Inputs>
 Stream<std::views::all_t<Inputs>> stream(Program program, Inputs&& inputs, const StreamOptions& options = {}) {
   return {std::move(program), std::views::all(std::forward<Inputs>(inputs)), options};
