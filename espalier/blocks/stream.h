@@ -114,9 +114,9 @@ class Stream {
 /// stream(program, inputs, options) : the results of a range or generator, lazily.
 /// Type: any
 /// Meaning: a range of InstanceResults, to be gone through once, in the order of the inputs; each has the metrics and
-/// taps of its instance. Inputs that the range makes on the way live as long as the result of theirs is the current
-/// one. Example: for (const Result& result : stream(program, sentences)) show(result); Errors: those of Program, and of
-/// the data, when they are reached.
+/// taps of its instance. Inputs that the range itself makes live only until the next result is taken.
+/// Example: for (const Result& result : stream(program, sentences)) show(result);
+/// Errors: those of Program, and of the data, when they are reached.
 template <std::ranges::viewable_range Inputs>
 Stream<std::views::all_t<Inputs>> stream(Program program, Inputs&& inputs, const StreamOptions& options = {}) {
   return {std::move(program), std::views::all(std::forward<Inputs>(inputs)), options};
