@@ -47,8 +47,6 @@ void bind_types(const Block& root, const InputType& input, SourceLine where) {
   for (const BlockNode* node : all) require_known(*node, where);
 }
 
-[[noreturn]] void refuse_loss(const std::string& why) { throw UsageError("program: a loss is asked for, and " + why); }
-
 Expr weighted(const Channel& channel, const Expr& loss) {
   const Expr number = channel.type.shape().rank() == 0 ? loss : reshape(loss, {});
   return channel.weight == 1 ? number : scale(number, channel.weight);
@@ -75,6 +73,8 @@ std::vector<InstanceResult::Entry> InstanceResult::metric(std::string_view name)
   return of_name(metrics, name);
 }
 std::vector<InstanceResult::Entry> InstanceResult::tap(std::string_view name) const { return of_name(taps, name); }
+
+void refuse_loss(const std::string& why) { throw UsageError("program: a loss is asked for, and " + why); }
 
 Program::Program(const BlockArg& block, const ProgramOptions& options) : Program(block, nullptr, options) {}
 
@@ -147,7 +147,8 @@ Recording Program::record_many(Graph& graph, const std::vector<const void*>& inp
   return recording;
 }
 
-Expr Program::loss_of(Graph& graph, const std::vector<const void*>& inputs, const InstanceOptions& options) const {
+std::optional<Expr> Program::sum_of_losses(Graph& graph, const std::vector<const void*>& inputs,
+                                           const InstanceOptions& options) const {
   if (inputs.empty()) refuse_loss("there are no inputs");
   if (code_->losses.empty()) refuse_loss("the model has no loss() block");
   Walk walk(*code_);
@@ -162,8 +163,14 @@ Expr Program::loss_of(Graph& graph, const std::vector<const void*>& inputs, cons
     for (const Walk::Loss& each : walk.losses)
       losses.push_back(weighted(code_->losses[static_cast<std::size_t>(each.channel)], each.value));
   }
-  if (losses.empty()) refuse_loss("the inputs reach no loss() block");
-  return scale(sum(losses), 1 / static_cast<double>(inputs.size()));
+  if (losses.empty()) return std::nullopt;
+  return sum(losses);
+}
+
+Expr Program::loss_of(Graph& graph, const std::vector<const void*>& inputs, const InstanceOptions& options) const {
+  const std::optional<Expr> total = sum_of_losses(graph, inputs, options);
+  if (!total) refuse_loss("the inputs reach no loss() block");
+  return scale(*total, 1 / static_cast<double>(inputs.size()));
 }
 
 std::vector<InstanceResult> Program::compute_many(const std::vector<const void*>& inputs,

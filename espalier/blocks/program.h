@@ -112,6 +112,9 @@ class ESPALIER_EXPORT Program {
     return detail::address_of(input);
   }
   Expr loss_of(Graph& graph, const std::vector<const void*>& inputs, const InstanceOptions& options) const;
+  /// The sum over the inputs of what loss() blocks collect; nothing where they reach none. Refuses as loss() does.
+  std::optional<Expr> sum_of_losses(Graph& graph, const std::vector<const void*>& inputs,
+                                    const InstanceOptions& options) const;
   Recording record_many(Graph& graph, const std::vector<const void*>& inputs, const InstanceOptions& options) const;
   std::vector<InstanceResult> compute_many(const std::vector<const void*>& inputs, const GraphOptions& graph_options,
                                            const InstanceOptions& options) const;
@@ -135,6 +138,9 @@ class ESPALIER_EXPORT Program {
   const InputType* input_ = nullptr;
   Type output_type_;
 };
+
+/// "A loss is asked for, and " why not.
+[[noreturn]] ESPALIER_EXPORT void refuse_loss(const std::string& why);
 
 /// eval(block, input) : what a block makes of one input, computed.
 /// Type: any

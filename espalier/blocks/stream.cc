@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "espalier/base/error.h"
 #include "espalier/base/threads.h"
@@ -43,9 +44,9 @@ void check(const StreamOptions& options) {
 
 }  // namespace
 
-std::int32_t instances_at_once(const StreamOptions& options) {
+std::int64_t instances_at_once(const StreamOptions& options) {
   check(options);
-  return options.batch * threads_of(options);
+  return static_cast<std::int64_t>(options.batch) * threads_of(options);
 }
 
 std::vector<InstanceResult> compute(const Program& program, const std::vector<const void*>& inputs,
@@ -63,24 +64,29 @@ std::vector<InstanceResult> compute(const Program& program, const std::vector<co
 double add_gradients_of(const Program& program, const std::vector<const void*>& inputs, Gradients& to,
                         const StreamOptions& options) {
   check(options);
-  if (inputs.empty()) return 0;
+  if (inputs.empty()) refuse_loss("there are no inputs");
   const std::size_t batches =
       (inputs.size() + static_cast<std::size_t>(options.batch) - 1) / static_cast<std::size_t>(options.batch);
   std::vector<Gradients> gradients(batches);
-  std::vector<double> losses(batches);
+  std::vector<std::optional<double>> losses(batches);  // nothing: its inputs reach no loss() block
   for_batches(inputs.size(), options, [&](std::int64_t batch, std::int64_t begin, std::int64_t end) {
     Graph graph(options.graph);
     const InstanceOptions instances{options.first_key + static_cast<std::uint64_t>(begin), begin};
-    const double share = static_cast<double>(end - begin) / static_cast<double>(inputs.size());
-    const Expr loss = scale(program.loss_of(graph, part_of(inputs, begin, end), instances), share);
+    const std::optional<Expr> total = program.sum_of_losses(graph, part_of(inputs, begin, end), instances);
+    if (!total) return;
+    const Expr loss = scale(*total, 1 / static_cast<double>(inputs.size()));
     loss.backward({.into = &gradients[static_cast<std::size_t>(batch)], .wanted = {}});
     losses[static_cast<std::size_t>(batch)] = loss.scalar();
   });
   double loss = 0;
+  bool any = false;
   for (std::size_t i = 0; i < batches; ++i) {
+    if (!losses[i]) continue;
     to.add(gradients[i]);
-    loss += losses[i];
+    loss += *losses[i];
+    any = true;
   }
+  if (!any) refuse_loss("the inputs reach no loss() block");
   return loss;
 }
 

@@ -37,7 +37,7 @@ struct StreamOptions {
 ESPALIER_EXPORT std::vector<InstanceResult> compute(const Program& program, const std::vector<const void*>& inputs,
                                                     const StreamOptions& options, std::int64_t first);
 /// How many instances compute() should be given at a time.
-ESPALIER_EXPORT std::int32_t instances_at_once(const StreamOptions& options);
+ESPALIER_EXPORT std::int64_t instances_at_once(const StreamOptions& options);
 
 /// Results one by one; no more instances are taken from the range, and kept, than are computed at once.
 template <std::ranges::input_range Inputs>

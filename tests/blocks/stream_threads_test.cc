@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <ranges>
 #include <string>
 #include <vector>
@@ -149,6 +150,7 @@ TEST(Stream, RefusesOptionsThatMakeNoSense) {
     });
   };
   EXPECT_EQ(text({.batch = 0}), "stream: batches of 1 or more are expected, and 0 is given");
+  EXPECT_EQ(text({.batch = std::numeric_limits<std::int32_t>::max(), .threads = 2}), "nothing is refused");
   EXPECT_EQ(text({.threads = -1}), "stream: a number of threads is expected, and -1 is given");
 }
 
@@ -167,6 +169,28 @@ TEST(AddGradients, GivesTheSameBitsWithAnyNumberOfThreads) {
   };
   EXPECT_EQ(numbers(1), numbers(2));
   EXPECT_EQ(numbers(1), numbers(0));
+}
+
+TEST(AddGradients, TakesInstancesThatReachNoLoss) {
+  Model model;
+  Parameter& factor = model.add("factor", Shape{}, init::constant(2));
+  const auto times = [](Expr a, Expr b) { return a * b; };
+  const Program program(map(all_of({scalar(), factor}) >> function(times) >> loss("each")));
+  const Value none = Value::list({});
+  const std::vector<Value> inputs{none, Value::list({3}), none, none, Value::list({4, 5})};
+  for (const int threads : {1, 2}) {
+    const StreamOptions options{.batch = 1, .threads = threads, .graph = {}};
+    Gradients gradients;
+    EXPECT_NEAR(add_gradients(program, inputs, gradients, options), 2 * 12 / 5.0, 1e-6);
+    EXPECT_NEAR(gradients.find(factor)->values().at(0), 12 / 5.0, 1e-6);
+    const std::string tail = "program: a loss is asked for, and ";
+    EXPECT_EQ(testing::refusal_of([&] {
+                add_gradients(program, std::vector<Value>{none, none}, gradients, options);
+              }),
+              tail + "the inputs reach no loss() block");
+    EXPECT_EQ(testing::refusal_of([&] { add_gradients(program, std::vector<Value>(), gradients, options); }),
+              tail + "there are no inputs");
+  }
 }
 
 TEST(AddGradients, IsTheGradientOfTheLoss) {
