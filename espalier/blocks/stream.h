@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -33,9 +34,13 @@ struct StreamOptions {
   std::uint64_t first_key = 0;
 };
 
-/// The results of these instances, in order.
-ESPALIER_EXPORT std::vector<InstanceResult> compute(const Program& program, const std::vector<const void*>& inputs,
-                                                    const StreamOptions& options, std::int64_t first);
+/// Results in order. Where an instance is refused, those of the batches before its own, and what was thrown.
+struct Computed {
+  std::vector<InstanceResult> results;
+  std::exception_ptr failure;
+};
+ESPALIER_EXPORT Computed compute(const Program& program, const std::vector<const void*>& inputs,
+                                 const StreamOptions& options, std::int64_t first);
 /// How many instances compute() should be given at a time.
 ESPALIER_EXPORT std::int64_t instances_at_once(const StreamOptions& options);
 
@@ -80,6 +85,7 @@ class Stream {
 
   void refill() {
     results_.clear();
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     kept_.clear();
     next_ = 0;
     const auto most = static_cast<std::size_t>(instances_at_once(options_));
@@ -97,8 +103,11 @@ class Stream {
       else
         addresses.push_back(program_.address(kept));
     }
-    results_ = compute(program_, addresses, options_, first_);
+    Computed computed = compute(program_, addresses, options_, first_);
     first_ += static_cast<std::int64_t>(kept_.size());
+    if (computed.failure && computed.results.empty()) std::rethrow_exception(computed.failure);
+    results_ = std::move(computed.results);
+    failure_ = computed.failure;
   }
 
   Program program_;
@@ -107,6 +116,7 @@ class Stream {
   std::optional<std::ranges::iterator_t<Inputs>> at_;
   std::vector<Kept> kept_;
   std::vector<InstanceResult> results_;
+  std::exception_ptr failure_;  // of the instances after these results
   std::size_t next_ = 0;
   std::int64_t first_ = 0;
 };
@@ -116,7 +126,7 @@ class Stream {
 /// Meaning: a range of InstanceResults, to be gone through once, in the order of the inputs; each has the metrics and
 /// taps of its instance. Inputs that the range itself makes live only until the next result is taken.
 /// Example: for (const Result& result : stream(program, sentences)) show(result);
-/// Errors: those of Program, and of the data, when they are reached.
+/// Errors: those of Program, and of the data, when they are reached: after the results of all batches before.
 template <std::ranges::viewable_range Inputs>
 Stream<std::views::all_t<Inputs>> stream(Program program, Inputs&& inputs, const StreamOptions& options = {}) {
   return {std::move(program), std::views::all(std::forward<Inputs>(inputs)), options};
