@@ -117,6 +117,11 @@ void Inference::equal(BlockNode& who, Term* a, std::string_view a_is, Term* b, s
                             holds_itself_ ? ": a type that would hold itself" : ""));
 }
 
+void Inference::gets_nothing(BlockNode& who, BlockNode& inside, std::string_view called) {
+  if (!inside.ignores_input())
+    equal(who, inside.in, fmt::format("the input of {}", called), nothing(), "what that is given");
+}
+
 void Inference::run(BlockNode& first) {
   due_.push_back(&first);
   while (!due_.empty()) {
