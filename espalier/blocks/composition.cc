@@ -128,6 +128,7 @@ void connect_blocks(const Block& composition, std::size_t to, const std::vector<
     types.equal(node, source.out, "the output of " + source.title(), reader.in, "the input of " + reader.title());
   } else {
     std::vector<Term*> items;
+    items.reserve(from.size());
     for (const std::size_t each : from) items.push_back(node.children[each].node->out);
     types.equal(node, types.tuple(std::move(items)), "what is read", reader.in, "the input of " + reader.title());
   }
@@ -149,7 +150,7 @@ Wire Wire::operator[](const WireItem& item) const {
   } else {
     part = get(*item.key(), where.file, where.line);
   }
-  const Wire wire(composition_, add_block(composition_, *part, ""));
+  Wire wire(composition_, add_block(composition_, *part, ""));
   wire.reads(*this, where.file, where.line);
   return wire;
 }
