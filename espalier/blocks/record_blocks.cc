@@ -136,6 +136,7 @@ Block record(std::initializer_list<Field> fields, const char* file, std::int32_t
 
 Block record(std::initializer_list<BlockArg> blocks, const char* file, std::int32_t line) {
   std::vector<NamedChild> children;
+  children.reserve(blocks.size());
   for (const BlockArg& block : blocks) children.push_back({block.block()});
   return record_of(children, false, {file, line});
 }
@@ -145,6 +146,7 @@ BlockArg::BlockArg(std::initializer_list<BlockArg> items, const char* file, std:
 
 Block all_of(const std::vector<BlockArg>& blocks, const char* file, std::int32_t line) {
   std::vector<NamedChild> children;
+  children.reserve(blocks.size());
   for (const BlockArg& block : blocks) children.push_back({block.block()});
   return make_block<AllOfNode>({file, line}, children);
 }
