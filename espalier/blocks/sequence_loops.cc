@@ -25,7 +25,10 @@ class MapNode : public BlockNode {
     }
     // What follows may say what comes out, and that what comes in is infinite.
     Term* made = types.look(out, *this);
-    if (made->is(Term::Kind::kUnknown)) return;
+    if (made->is(Term::Kind::kUnknown)) {
+      types.elements_are(*this, made, "an element of its output", body.out, "what its block gives");
+      return;
+    }
     if (made->is(Term::Kind::kInfinite)) types.input_is(*this, types.infinite(body.in));
     types.output_is(*this, made->is(Term::Kind::kInfinite) ? types.infinite(body.out) : types.sequence(body.out));
   }
