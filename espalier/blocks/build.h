@@ -27,7 +27,7 @@ struct NamedChild {
 /// A whole block: node, children, types.
 template <class Node, class... Args>
 Block make_block(SourceLine where, const std::vector<NamedChild>& children, Args&&... args) {
-  const Block block = new_block(std::make_unique<Node>(std::forward<Args>(args)...), where);
+  Block block = new_block(std::make_unique<Node>(std::forward<Args>(args)...), where);
   for (const NamedChild& child : children) take_in(block, child.block, child.label);
   rewire(block, where);
   return block;

@@ -128,6 +128,7 @@ void connect_blocks(const Block& composition, std::size_t to, const std::vector<
     types.equal(node, source.out, "the output of " + source.title(), reader.in, "the input of " + reader.title());
   } else {
     std::vector<Term*> items;
+    items.reserve(from.size());
     for (const std::size_t each : from) items.push_back(node.children[each].node->out);
     types.equal(node, types.tuple(std::move(items)), "what is read", reader.in, "the input of " + reader.title());
   }
@@ -137,7 +138,7 @@ void connect_blocks(const Block& composition, std::size_t to, const std::vector<
 }  // namespace
 
 Wire Wire::operator[](std::int64_t item) const {
-  const Wire part(composition_, add_block(composition_, get(item), ""));
+  Wire part(composition_, add_block(composition_, get(item), ""));
   part.reads(*this);
   return part;
 }
@@ -147,7 +148,7 @@ Wire Wire::operator[](std::string_view key) const {
   if (record != nullptr)
     for (std::size_t i = 0; i < record->children.size(); ++i)
       if (record->key(i) == key) return (*this)[static_cast<std::int64_t>(i)];
-  const Wire part(composition_, add_block(composition_, get(std::string(key)), ""));
+  Wire part(composition_, add_block(composition_, get(std::string(key)), ""));
   part.reads(*this);
   return part;
 }

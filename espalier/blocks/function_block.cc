@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -130,8 +131,8 @@ Type FunctionNode::rehearse(const CallForm& form, const Type& input, DType dtype
   Keep keep;
   std::vector<Slot> frame;
   add_stand_ins(graph, input, keep, frame);
-  std::vector<std::int32_t> places;
-  for (std::int32_t i = 0; i < std::ssize(frame) + form.results; ++i) places.push_back(i);
+  std::vector<std::int32_t> places(frame.size() + static_cast<std::size_t>(form.results));
+  std::iota(places.begin(), places.end(), 0);
   const auto first_result = frame.size();
   frame.resize(frame.size() + static_cast<std::size_t>(form.results));
   std::vector<const InputType*> inputs;

@@ -118,12 +118,14 @@ Registers RecordNode::emit(Emitter& to, const Registers& in_registers, const Reg
 
 Block record(std::initializer_list<Field> fields, const char* file, std::int32_t line) {
   std::vector<NamedChild> children;
+  children.reserve(fields.size());
   for (const Field& field : fields) children.push_back({field.block.block(), field.name});
   return record_of(children, true, {file, line});
 }
 
 Block record(std::initializer_list<BlockArg> blocks, const char* file, std::int32_t line) {
   std::vector<NamedChild> children;
+  children.reserve(blocks.size());
   for (const BlockArg& block : blocks) children.push_back({block.block()});
   return record_of(children, false, {file, line});
 }
@@ -133,6 +135,7 @@ BlockArg::BlockArg(std::initializer_list<BlockArg> items, const char* file, std:
 
 Block all_of(const std::vector<BlockArg>& blocks, const char* file, std::int32_t line) {
   std::vector<NamedChild> children;
+  children.reserve(blocks.size());
   for (const BlockArg& block : blocks) children.push_back({block.block()});
   return make_block<AllOfNode>({file, line}, children);
 }

@@ -62,7 +62,7 @@ class FoldNode : public BlockNode {
   Registers emit(Emitter& to, const Registers& in_registers, const Registers*) override {
     const std::int32_t sequence = emit_sequence(to, in, in_registers);
     // Registers of its own: the result may be wanted where the input is.
-    const Registers state = to.registers(Emitter::width(out));
+    Registers state = to.registers(Emitter::width(out));
     to.emit_child(*this, 1, {}, &state);
     Loop loop(to, sequence, resolve(children[0].node->in)->items[1]);
     loop.begin();
