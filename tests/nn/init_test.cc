@@ -11,9 +11,12 @@
 
 #include "espalier/base/error.h"
 #include "espalier/nn/safetensors.h"
+#include "tests/support/refusal.h"
 
 namespace espalier {
 namespace {
+
+using espalier::testing::refusal_of;
 
 Tensor made(const init::Initializer& initializer, const Shape& shape, std::uint64_t seed = 1) {
   Tensor value(shape);
@@ -45,16 +48,6 @@ double largest_of(const Tensor& tensor) {
 bool all_finite(const Tensor& tensor) {
   const std::span<const float> elements = tensor.as<float>();
   return std::all_of(elements.begin(), elements.end(), [](float element) { return std::isfinite(element); });
-}
-
-template <class Action>
-std::string refusal_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was refused";
 }
 
 TEST(Init, ConstantAndZerosFillEverything) {

@@ -10,21 +10,14 @@
 
 #include "espalier/base/error.h"
 #include "espalier/base/files.h"
+#include "tests/support/refusal.h"
 
 namespace espalier {
 namespace {
 
-namespace fs = std::filesystem;
+using espalier::testing::refusal_of;
 
-template <class Action>
-std::string refusal_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was refused";
-}
+namespace fs = std::filesystem;
 
 TEST(Model, ScopesMakeNestedNames) {
   Model model;

@@ -15,22 +15,15 @@
 #include "espalier/optim/adamw.h"
 #include "espalier/optim/rmsprop.h"
 #include "espalier/optim/sgd.h"
+#include "tests/support/refusal.h"
 
 namespace espalier::optim {
 namespace {
 
+using espalier::testing::refusal_of;
+
 void give(Gradients& gradients, const Parameter& parameter, const std::vector<float>& values) {
   std::copy(values.begin(), values.end(), reinterpret_cast<float*>(gradients.dense(parameter).data));
-}
-
-template <class Action>
-std::string refusal_of(Action&& action) {
-  try {
-    action();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "nothing was refused";
 }
 
 TEST(ClipByNorm, ScalesOnlyWhatIsTooLongAndReturnsTheNormBefore) {
