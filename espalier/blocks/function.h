@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -171,6 +172,22 @@ namespace detail {
 
 // --- arguments -------------------------------------------------------------------------------------------------------
 
+/// A whole number as T, which must have it.
+template <class T>
+T read_whole(const InputType& type, const void* object) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return read_integer(type, object) != 0;
+  } else if constexpr (std::is_enum_v<T>) {
+    return static_cast<T>(read_whole<std::underlying_type_t<T>>(type, object));
+  } else {
+    constexpr std::int64_t kLowest = std::is_signed_v<T> ? static_cast<std::int64_t>(std::numeric_limits<T>::min()) : 0;
+    constexpr std::int64_t kHighest = sizeof(T) == sizeof(std::int64_t)
+                                          ? std::numeric_limits<std::int64_t>::max()
+                                          : static_cast<std::int64_t>(std::numeric_limits<T>::max());
+    return static_cast<T>(read_integer(type, object, kLowest, kHighest));
+  }
+}
+
 /// How an argument of type P is read: its pattern, how many slots it takes, and the reading.
 template <class P>
 struct Argument {
@@ -192,7 +209,7 @@ struct Argument {
       return static_cast<Read>(read_number(*context.types[at], context.argument(at).input));
     } else if constexpr (NumberLike<Read>) {
       if (context.rehearsal) return Read{};
-      return static_cast<Read>(read_integer(*context.types[at], context.argument(at).input));
+      return read_whole<Read>(*context.types[at], context.argument(at).input);
     } else if constexpr (std::is_same_v<Read, std::string_view>) {
       if (context.rehearsal) return std::string_view();
       return read_text(*context.types[at], context.argument(at).input);

@@ -106,22 +106,37 @@ void add_input_types(const Type& type, std::vector<const InputType*>& to) {
     for (const Type& item : type.items()) add_input_types(item, to);
 }
 
-bool has_sequence(const Pattern& pattern) {
-  return pattern.kind == Pattern::Kind::kSequence ||
-         std::any_of(pattern.items.begin(), pattern.items.end(), &has_sequence);
+/// The shapes of results may depend on it: on a length, or on what the data are.
+bool varies(const Pattern& pattern) {
+  return (pattern.kind != Pattern::Kind::kTensor && pattern.kind != Pattern::Kind::kTuple) ||
+         std::any_of(pattern.items.begin(), pattern.items.end(), &varies);
+}
+
+void require_shape(const Expr& given, const Type& expected) {
+  if (given.shape() != expected.shape())
+    refuse_data(
+        fmt::format("its result is {}, and by its type {}", Type::tensor(given.shape()).to_text(), expected.to_text()));
 }
 
 void check_results(const ApplySpec& spec, const CallContext& context) {
   for (std::size_t i = 0; i < spec.results.size(); ++i) {
     const Type& expected = spec.results[i];
-    const auto require = [&](const Expr& given) {
-      if (given.shape() != expected.shape())
-        refuse_data(fmt::format("its result is {}, and by its type {}", Type::tensor(given.shape()).to_text(),
-                                expected.to_text()));
-    };
     const Slot& slot = context.result(i);
-    if (expected.is(Type::Kind::kTensor)) require(slot.expr);
+    if (expected.is(Type::Kind::kTensor)) {
+      require_shape(slot.expr, expected);
+    } else if (expected.is(Type::Kind::kSequence)) {
+      for (std::int64_t j = 0; j < slot.sequence.count; ++j)
+        require_shape(slot.sequence.data[j].expr, expected.element());
+    }
   }
+}
+
+/// The types of a value, a slot each.
+void add_slot_types(const Type& type, std::vector<Type>& to) {
+  if (type.is(Type::Kind::kTuple))
+    for (const Type& item : type.items()) add_slot_types(item, to);
+  else
+    to.push_back(type);
 }
 
 }  // namespace
@@ -197,6 +212,8 @@ void FunctionNode::infer(Inference& types) {
     return;  // its output must come from elsewhere: from what follows, or from gives()
   } catch (const UsageError& error) {
     types.refuse(*this, fmt::format("it is given {}, and refuses\n{}", input.to_text(), error.what()));
+  } catch (const std::exception& error) {
+    types.refuse(*this, fmt::format("it is given {}, and throws: {}", input.to_text(), error.what()));
   }
   types.equal(*this, out, "its output", types.of(*result), "what the function gives");
 }
@@ -208,12 +225,9 @@ Registers FunctionNode::emit(Emitter& to, const Registers& in_registers, const R
   spec.where = where;
   const Type input = type_of(in);
   add_input_types(input, spec.types);
-  if (std::any_of(form_->arguments.begin(), form_->arguments.end(), &has_sequence) && !form_->gives_objects) {
-    const Type output = type_of(out);
-    spec.results = output.is(Type::Kind::kTuple) ? output.items() : std::vector<Type>{output};
-    const bool are_plain = std::all_of(spec.results.begin(), spec.results.end(),
-                                       [](const Type& type) { return type.is(Type::Kind::kTensor); });
-    if (are_plain) spec.check = &check_results;
+  if (std::any_of(form_->arguments.begin(), form_->arguments.end(), &varies) && !form_->gives_objects) {
+    add_slot_types(type_of(out), spec.results);
+    spec.check = &check_results;
   }
   Registers result = to.result(out, want);
   to.add(Opcode::kApply, in_registers, result, to.own(std::move(spec)));

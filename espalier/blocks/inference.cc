@@ -95,7 +95,10 @@ bool Inference::unify(Term* a, Term* b) {
   if (a == b) return true;
   if (a->is(Term::Kind::kUnknown) || b->is(Term::Kind::kUnknown)) {
     if (!a->is(Term::Kind::kUnknown)) std::swap(a, b);
-    if (contains(b, a)) return false;  // it would hold itself
+    if (contains(b, a)) {
+      holds_itself_ = true;
+      return false;
+    }
     become(a, b);
     if (!b->is(Term::Kind::kUnknown) || a->element == nullptr) return true;
     if (b->element != nullptr) return unify(a->element, b->element);
@@ -112,7 +115,9 @@ bool Inference::unify(Term* a, Term* b) {
 void Inference::equal(BlockNode& who, Term* a, std::string_view a_is, Term* b, std::string_view b_is) {
   const std::string a_text = to_text(a);  // as they were before
   const std::string b_text = to_text(b);
-  if (!unify(a, b)) refuse(who, fmt::format("{} is {} and {} is {}", a_is, a_text, b_is, b_text));
+  if (!unify(a, b))
+    refuse(who, fmt::format("{} is {} and {} is {}{}", a_is, a_text, b_is, b_text,
+                            holds_itself_ ? ": a type that would hold itself" : ""));
 }
 
 void Inference::elements_are(BlockNode& who, Term* term, std::string_view its_is, Term* element,

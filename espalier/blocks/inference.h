@@ -57,6 +57,7 @@ class Inference {
   Pool& pool_;
   SourceLine where_;
   std::deque<BlockNode*> due_;
+  bool holds_itself_ = false;  // why two terms could not become one
 };
 
 /// "\n  in tree / inner" for a block that has a path, and "".

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "espalier/base/error.h"
 #include "espalier/blocks/build.h"
@@ -167,7 +169,11 @@ Block one_hot(std::int64_t start, std::int64_t stop, const char* file, std::int3
   const SourceLine where{file, line};
   if (stop <= start)
     throw UsageError(
-        fmt::format("{}: there is no number from {} to {}\n  at {}", label, start, stop - 1, where.to_string()));
+        fmt::format("{}: there is no number from {} to below {}\n  at {}", label, start, stop, where.to_string()));
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (const std::uint64_t count = static_cast<std::uint64_t>(stop) - static_cast<std::uint64_t>(start); count > kMost)
+    throw UsageError(fmt::format("{}: at most {} numbers are expected, and these are {}\n  at {}", label, kMost, count,
+                                 where.to_string()));
   return make_block<OneHotNode>(where, {}, label, start, stop - start, std::vector<Key>(), Unknown::kRefused);
 }
 

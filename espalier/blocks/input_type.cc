@@ -119,6 +119,13 @@ std::int64_t read_integer(const InputType& type, const void* object) {
   return integer;
 }
 
+std::int64_t read_integer(const InputType& type, const void* object, std::int64_t lowest, std::int64_t highest) {
+  const std::int64_t number = read_integer(type, object);
+  if (number < lowest || number > highest)
+    refuse_data(fmt::format("a whole number from {} to {} is expected, and {} is given", lowest, highest, number));
+  return number;
+}
+
 double read_number(const InputType& type, const void* object) {
   double number = 0;
   if (is_null(type, object) || type.number == nullptr || !type.number(object, number))

@@ -102,6 +102,9 @@ ESPALIER_EXPORT void read_numbers(const InputType& type, const void* object, con
                                   Keep& keep);
 /// Refuse, with a DataError, an object that is no such thing.
 ESPALIER_EXPORT std::int64_t read_integer(const InputType& type, const void* object);
+/// Refuses numbers outside lowest to highest, too.
+ESPALIER_EXPORT std::int64_t read_integer(const InputType& type, const void* object, std::int64_t lowest,
+                                          std::int64_t highest);
 ESPALIER_EXPORT double read_number(const InputType& type, const void* object);
 ESPALIER_EXPORT std::string_view read_text(const InputType& type, const void* object);
 inline bool is_null(const InputType& type, const void* object) {

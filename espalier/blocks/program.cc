@@ -47,28 +47,34 @@ void bind_types(const Block& root, const InputType& input, SourceLine where) {
   for (const BlockNode* node : all) require_known(*node, where);
 }
 
-[[noreturn]] void refuse_loss(const std::string& why) { throw UsageError("program: a loss is asked for, and " + why); }
-
 Expr weighted(const Channel& channel, const Expr& loss) {
   const Expr number = channel.type.shape().rank() == 0 ? loss : reshape(loss, {});
   return channel.weight == 1 ? number : scale(number, channel.weight);
 }
 
+template <class Entry>
+std::vector<Entry> of_name(const std::vector<Entry>& entries, std::string_view name) {
+  std::vector<Entry> result;
+  for (const Entry& entry : entries)
+    if (entry.name == name) result.push_back(entry);
+  return result;
+}
+
+Result computed(const Output& output) {
+  return output.transformed([](const Expr& leaf) { return leaf.value(); });
+}
+
 }  // namespace
 
-std::vector<Recording::Entry> Recording::metric(std::string_view name) const {
-  std::vector<Entry> result;
-  for (const Entry& entry : metrics)
-    if (entry.name == name) result.push_back(entry);
-  return result;
-}
+std::vector<Recording::Entry> Recording::metric(std::string_view name) const { return of_name(metrics, name); }
+std::vector<Recording::Entry> Recording::tap(std::string_view name) const { return of_name(taps, name); }
 
-std::vector<Recording::Entry> Recording::tap(std::string_view name) const {
-  std::vector<Entry> result;
-  for (const Entry& entry : taps)
-    if (entry.name == name) result.push_back(entry);
-  return result;
+std::vector<InstanceResult::Entry> InstanceResult::metric(std::string_view name) const {
+  return of_name(metrics, name);
 }
+std::vector<InstanceResult::Entry> InstanceResult::tap(std::string_view name) const { return of_name(taps, name); }
+
+void refuse_loss(const std::string& why) { throw UsageError("program: a loss is asked for, and " + why); }
 
 Program::Program(const BlockArg& block, const ProgramOptions& options) : Program(block, nullptr, options) {}
 
@@ -141,7 +147,8 @@ Recording Program::record_many(Graph& graph, const std::vector<const void*>& inp
   return recording;
 }
 
-Expr Program::loss_of(Graph& graph, const std::vector<const void*>& inputs, const InstanceOptions& options) const {
+std::optional<Expr> Program::sum_of_losses(Graph& graph, const std::vector<const void*>& inputs,
+                                           const InstanceOptions& options) const {
   if (inputs.empty()) refuse_loss("there are no inputs");
   if (code_->losses.empty()) refuse_loss("the model has no loss() block");
   Walk walk(*code_);
@@ -156,25 +163,43 @@ Expr Program::loss_of(Graph& graph, const std::vector<const void*>& inputs, cons
     for (const Walk::Loss& each : walk.losses)
       losses.push_back(weighted(code_->losses[static_cast<std::size_t>(each.channel)], each.value));
   }
-  if (losses.empty()) refuse_loss("the inputs reach no loss() block");
-  return scale(sum(losses), 1 / static_cast<double>(inputs.size()));
+  if (losses.empty()) return std::nullopt;
+  return sum(losses);
 }
 
-std::vector<Result> Program::compute_many(const std::vector<const void*>& inputs, const GraphOptions& graph_options,
-                                          const InstanceOptions& options) const {
+Expr Program::loss_of(Graph& graph, const std::vector<const void*>& inputs, const InstanceOptions& options) const {
+  const std::optional<Expr> total = sum_of_losses(graph, inputs, options);
+  if (!total) refuse_loss("the inputs reach no loss() block");
+  return scale(*total, 1 / static_cast<double>(inputs.size()));
+}
+
+std::vector<InstanceResult> Program::compute_many(const std::vector<const void*>& inputs,
+                                                  const GraphOptions& graph_options,
+                                                  const InstanceOptions& options) const {
   Graph graph(graph_options);
   const Recording recording = record_many(graph, inputs, options);
   std::vector<Expr> all;
-  for (const Output& output : recording.outputs)
+  const auto want = [&](const Output& output) {
     for (const Expr& leaf : output.leaves()) all.push_back(leaf);
+  };
+  for (const Output& output : recording.outputs) want(output);
+  for (const auto* entries : {&recording.metrics, &recording.taps})
+    for (const Recording::Entry& entry : *entries) want(entry.value);
   if (!all.empty()) graph.finish(all);
-  std::vector<Result> results;
-  for (const Output& output : recording.outputs)
-    results.push_back(output.transformed([](const Expr& leaf) { return leaf.value(); }));
+  std::vector<InstanceResult> results;
+  for (const Output& output : recording.outputs) results.emplace_back(computed(output));
+  const auto give = [&](const std::vector<Recording::Entry>& from,
+                        std::vector<InstanceResult::Entry> InstanceResult::*to) {
+    for (const Recording::Entry& entry : from)
+      (results[static_cast<std::size_t>(entry.instance - options.first_number)].*to)
+          .push_back({entry.name, computed(entry.value), computed(entry.label)});
+  };
+  give(recording.metrics, &InstanceResult::metrics);
+  give(recording.taps, &InstanceResult::taps);
   return results;
 }
 
-Result Program::eval_one(const void* input, const GraphOptions& options) const {
+InstanceResult Program::eval_one(const void* input, const GraphOptions& options) const {
   return compute_many({input}, options, {})[0];
 }
 

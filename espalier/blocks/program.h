@@ -24,6 +24,7 @@
 #include "espalier/base/export.h"
 #include "espalier/blocks/block.h"
 #include "espalier/blocks/input_type.h"
+#include "espalier/blocks/instance_result.h"
 #include "espalier/blocks/output.h"
 #include "espalier/graph/graph.h"
 
@@ -97,9 +98,9 @@ class ESPALIER_EXPORT Program {
   Expr loss(Graph& graph, const Inputs& inputs, const InstanceOptions& options = {}) const {
     return loss_of(graph, addresses(inputs), options);
   }
-  /// Computes the outputs of one instance.
+  /// Computes the output of one instance, and what it puts aside.
   template <class T>
-  Result eval(const T& input, const GraphOptions& options = {.training = false}) const {
+  InstanceResult eval(const T& input, const GraphOptions& options = {.training = false}) const {
     return eval_one(address(input), options);
   }
 
@@ -111,9 +112,12 @@ class ESPALIER_EXPORT Program {
     return detail::address_of(input);
   }
   Expr loss_of(Graph& graph, const std::vector<const void*>& inputs, const InstanceOptions& options) const;
+  /// The sum over the inputs of what loss() blocks collect; nothing where they reach none. Refuses as loss() does.
+  std::optional<Expr> sum_of_losses(Graph& graph, const std::vector<const void*>& inputs,
+                                    const InstanceOptions& options) const;
   Recording record_many(Graph& graph, const std::vector<const void*>& inputs, const InstanceOptions& options) const;
-  std::vector<Result> compute_many(const std::vector<const void*>& inputs, const GraphOptions& graph_options,
-                                   const InstanceOptions& options) const;
+  std::vector<InstanceResult> compute_many(const std::vector<const void*>& inputs, const GraphOptions& graph_options,
+                                           const InstanceOptions& options) const;
 
  private:
   Program(const BlockArg& block, const InputType* input, const ProgramOptions& options);
@@ -128,7 +132,7 @@ class ESPALIER_EXPORT Program {
   }
   void require_type(const InputType& given) const;
   Output record_one(Graph& graph, const void* input) const;
-  Result eval_one(const void* input, const GraphOptions& options) const;
+  InstanceResult eval_one(const void* input, const GraphOptions& options) const;
 
   Block block_;  // holds the functions that the code calls
   std::shared_ptr<const Code> code_;
@@ -136,16 +140,19 @@ class ESPALIER_EXPORT Program {
   Type output_type_;
 };
 
+/// "A loss is asked for, and " why not.
+[[noreturn]] ESPALIER_EXPORT void refuse_loss(const std::string& why);
+
 /// eval(block, input) : what a block makes of one input, computed.
 /// Type: any
 /// Meaning: compiles the block, records the input, computes. For one-off use; a Program serves many.
 /// Example: const double three = eval(map(scalar()) >> sum(), std::vector<float>{1, 2}).item();
 /// Errors: those of Program, and of the data.
 template <class T>
-Result eval(const BlockArg& block, const T& input, const GraphOptions& options = {.training = false}) {
+InstanceResult eval(const BlockArg& block, const T& input, const GraphOptions& options = {.training = false}) {
   return Program::of<detail::ReadAs<T>>(block).eval(input, options);
 }
-inline Result eval(const BlockArg& block, const char* text, const GraphOptions& options = {.training = false}) {
+inline InstanceResult eval(const BlockArg& block, const char* text, const GraphOptions& options = {.training = false}) {
   return eval(block, std::string_view(text), options);
 }
 

@@ -28,6 +28,11 @@ class ForwardNode : public BlockNode {
   void check() const override {
     if (children.empty())
       throw UsageError(fmt::format("{}: it was never resolved\n  made at {}", title(), where.to_string()));
+    // Declarations that are resolved to each other, and to nothing else, would call each other for ever.
+    const BlockNode* next = children[0].node;
+    while (next != this && next->is_declaration() && !next->children.empty()) next = next->children[0].node;
+    if (next == this)
+      throw UsageError(fmt::format("{}: it is resolved to itself\n  made at {}", title(), where.to_string()));
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {
     return to.emit_call(*children[0].node, name, in_registers, want);

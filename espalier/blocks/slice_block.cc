@@ -30,8 +30,9 @@ Places places_of(const Slice& slice, std::int64_t size) {
   const std::int64_t first = place(slice.start, backwards ? highest : lowest);
   const std::int64_t stop = place(slice.stop, backwards ? lowest : highest);
   const std::int64_t distance = backwards ? first - stop : stop - first;
-  const std::int64_t step = backwards ? -slice.step : slice.step;
-  return {first, distance <= 0 ? 0 : (distance - 1) / step + 1};
+  // Divided by the step as it is: the lowest number has no positive twin.
+  const std::int64_t more = backwards ? (1 - distance) / slice.step : (distance - 1) / slice.step;
+  return {first, distance <= 0 ? 0 : more + 1};
 }
 
 struct SliceSpec {

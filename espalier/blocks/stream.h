@@ -1,6 +1,6 @@
 /// Programs over many instances: results of a stream, and gradients of a minibatch, in batches and threads.
 ///
-///   for (const Result& result : stream(program, sentences)) show(result);
+///   for (const InstanceResult& result : stream(program, sentences)) show(result, result.metric("scores"));
 ///
 /// Instances are taken `batch` at a time, each batch on a graph of its own, which several threads may work on at once.
 /// What is computed depends on `batch` and not on the number of threads: the bits are those of one thread. Results come
@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -33,11 +34,15 @@ struct StreamOptions {
   std::uint64_t first_key = 0;
 };
 
-/// The results of these instances, in order.
-ESPALIER_EXPORT std::vector<Result> compute(const Program& program, const std::vector<const void*>& inputs,
-                                            const StreamOptions& options, std::int64_t first);
+/// Results in order. Where an instance is refused, those of the batches before its own, and what was thrown.
+struct Computed {
+  std::vector<InstanceResult> results;
+  std::exception_ptr failure;
+};
+ESPALIER_EXPORT Computed compute(const Program& program, const std::vector<const void*>& inputs,
+                                 const StreamOptions& options, std::int64_t first);
 /// How many instances compute() should be given at a time.
-ESPALIER_EXPORT std::int32_t instances_at_once(const StreamOptions& options);
+ESPALIER_EXPORT std::int64_t instances_at_once(const StreamOptions& options);
 
 /// Results one by one; no more instances are taken from the range, and kept, than are computed at once.
 template <std::ranges::input_range Inputs>
@@ -48,12 +53,12 @@ class Stream {
 
   class Iterator {
    public:
-    using value_type = Result;
+    using value_type = InstanceResult;
     using difference_type = std::ptrdiff_t;
     using iterator_concept = std::input_iterator_tag;
 
     explicit Iterator(Stream& stream) : stream_(&stream) { stream_->refill(); }
-    const Result& operator*() const { return stream_->results_[stream_->next_]; }
+    const InstanceResult& operator*() const { return stream_->results_[stream_->next_]; }
     Iterator& operator++() {
       if (++stream_->next_ == stream_->results_.size()) stream_->refill();
       return *this;
@@ -80,6 +85,7 @@ class Stream {
 
   void refill() {
     results_.clear();
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     kept_.clear();
     next_ = 0;
     const auto most = static_cast<std::size_t>(instances_at_once(options_));
@@ -97,8 +103,11 @@ class Stream {
       else
         addresses.push_back(program_.address(kept));
     }
-    results_ = compute(program_, addresses, options_, first_);
+    Computed computed = compute(program_, addresses, options_, first_);
     first_ += static_cast<std::int64_t>(kept_.size());
+    if (computed.failure && computed.results.empty()) std::rethrow_exception(computed.failure);
+    results_ = std::move(computed.results);
+    failure_ = computed.failure;
   }
 
   Program program_;
@@ -106,16 +115,18 @@ class Stream {
   StreamOptions options_;
   std::optional<std::ranges::iterator_t<Inputs>> at_;
   std::vector<Kept> kept_;
-  std::vector<Result> results_;
+  std::vector<InstanceResult> results_;
+  std::exception_ptr failure_;  // of the instances after these results
   std::size_t next_ = 0;
   std::int64_t first_ = 0;
 };
 
 /// stream(program, inputs, options) : the results of a range or generator, lazily.
 /// Type: any
-/// Meaning: a range of Results, to be gone through once, in the order of the inputs.
+/// Meaning: a range of InstanceResults, to be gone through once, in the order of the inputs; each has the metrics and
+/// taps of its instance. Inputs that the range itself makes live only until the next result is taken.
 /// Example: for (const Result& result : stream(program, sentences)) show(result);
-/// Errors: those of Program, and of the data, when they are reached.
+/// Errors: those of Program, and of the data, when they are reached: after the results of all batches before.
 template <std::ranges::viewable_range Inputs>
 Stream<std::views::all_t<Inputs>> stream(Program program, Inputs&& inputs, const StreamOptions& options = {}) {
   return {std::move(program), std::views::all(std::forward<Inputs>(inputs)), options};

@@ -99,6 +99,16 @@ TEST(DataErrors, OfFunctionsOfTheUser) {
   EXPECT_THROW(eval(block, Value("x")), DataError);
 }
 
+TEST(DataErrors, OfNumbersThatAFunctionCannotTake) {
+  const Value large = (std::int64_t{1} << 32) + 5;
+  EXPECT_EQ(refusal(input_transform([](int x) { return x; }), large),
+            "input_transform(): a whole number from -2147483648 to 2147483647 is expected, and 4294967301 is given\n"
+            "  in instance 0");
+  EXPECT_EQ(refusal(input_transform([](std::uint8_t x) { return int{x}; }), -1),
+            "input_transform(): a whole number from 0 to 255 is expected, and -1 is given\n  in instance 0");
+  EXPECT_EQ(eval(input_transform([](std::uint64_t x) { return x; }) >> scalar(), Value(7)).item(), 7);
+}
+
 TEST(DataErrors, OfOpsKeepTheirText) {
   Model model;
   const nn::Embedding words(model / "words", 3, 2);
@@ -111,6 +121,15 @@ TEST(DataErrors, OfResultsWhoseShapeDependsOnTheLength) {
   const Block block = map(vector(1)) >> [](const Operands& all) { return espalier::concat(all); };
   EXPECT_EQ(refusal(block, Value::list({Value::list({1}), Value::list({1}), Value::list({1})})),
             "function(): its result is float[3], and by its type float[2]\n  in instance 0");
+  const Block each = map(vector(1)) >> [](const Operands& all) { return std::vector<Expr>{espalier::concat(all)}; };
+  EXPECT_EQ(refusal(each, Value::list({Value::list({1})})),
+            "function(): its result is float[1], and by its type float[2]\n  in instance 0");
+}
+
+TEST(DataErrors, OfResultsWhoseShapeDependsOnTheData) {
+  const Block block = function([](Graph& graph, int size) { return graph.constant(Shape{size + 1}, 0); });
+  EXPECT_EQ(block.output_text(), "?");
+  EXPECT_EQ(refusal(block, 2), "function(): its result is float[3], and by its type float[1]\n  in instance 0");
 }
 
 }  // namespace

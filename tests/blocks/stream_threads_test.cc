@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <ranges>
 #include <string>
 #include <vector>
@@ -86,6 +87,60 @@ TEST(Stream, TellsTheNumberOfTheInstanceThatIsRefused) {
   }
 }
 
+/// One metric with its label for each element, a tap for each list; the elements of list i are 10 i, 10 i + 1, ...
+std::vector<Value> labelled_lists(int count) {
+  std::vector<Value> all;
+  for (int i = 0; i < count; ++i) {
+    std::vector<Value> items;
+    for (int j = 0; j < i * 7 % 5; ++j)
+      items.push_back(Value::map({{"x", 10 * i + j}, {"label", std::to_string(10 * i + j)}}));
+    all.push_back(Value::list(items));
+  }
+  return all;
+}
+
+TEST(Stream, GivesMetricsWithTheirLabelsAndTaps) {
+  const auto twice = [](Expr x) { return x * 2; };
+  const Block item = record({{"x", scalar() >> twice}, {"label", identity()}});
+  const Block sum_of_all = map(get("x") >> scalar()) >> sum() >> tap("sum");
+  const Program program(all_of({map(item >> metric("scores")) >> nothing(), sum_of_all}) >> get(1));
+  const std::vector<Value> inputs = labelled_lists(60);
+  for (const int threads : {1, 2, 0}) {
+    std::size_t i = 0;
+    for (const InstanceResult& result : stream(program, inputs, {.batch = 4, .threads = threads})) {
+      const auto scores = result.metric("scores");
+      ASSERT_EQ(scores.size(), inputs[i].size());
+      double total = 0;
+      for (std::size_t j = 0; j < scores.size(); ++j) {
+        const double x = inputs[i][j].at("x").as_float();
+        EXPECT_EQ(scores[j].value.item(), 2 * x);
+        EXPECT_EQ(scores[j].label.input<Value>(), inputs[i][j].at("label"));
+        total += x;
+      }
+      EXPECT_EQ(result.item(), total);
+      ASSERT_EQ(result.tap("sum").size(), 1U);
+      EXPECT_EQ(result.tap("sum")[0].value.item(), total);
+      EXPECT_EQ(result.tap("sum")[0].label.type(), Type());
+      EXPECT_TRUE(result.metric("sum").empty());
+      ++i;
+    }
+    EXPECT_EQ(i, inputs.size());
+  }
+}
+
+TEST(Stream, KeepsLabelsThatTheModelMade) {
+  const Block spelled = input_transform([](int x) { return std::string(static_cast<std::size_t>(x), 'a'); });
+  const Program program = Program::of<int>(all_of({scalar(), spelled}) >> metric("spelled"));
+  std::vector<InstanceResult> all;
+  for (const InstanceResult& result : stream(program, std::views::iota(20, 90), {.batch = 8, .threads = 2}))
+    all.push_back(result);
+  ASSERT_EQ(all.size(), 70U);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    ASSERT_EQ(all[i].metrics.size(), 1U);
+    EXPECT_EQ(all[i].metrics[0].label.input<std::string>(), std::string(20 + i, 'a'));
+  }
+}
+
 TEST(Stream, RefusesOptionsThatMakeNoSense) {
   const Program program(scalar());
   const std::vector<Value> inputs{1};
@@ -95,6 +150,7 @@ TEST(Stream, RefusesOptionsThatMakeNoSense) {
     });
   };
   EXPECT_EQ(text({.batch = 0}), "stream: batches of 1 or more are expected, and 0 is given");
+  EXPECT_EQ(text({.batch = std::numeric_limits<std::int32_t>::max(), .threads = 2}), "nothing is refused");
   EXPECT_EQ(text({.threads = -1}), "stream: a number of threads is expected, and -1 is given");
 }
 
@@ -113,6 +169,28 @@ TEST(AddGradients, GivesTheSameBitsWithAnyNumberOfThreads) {
   };
   EXPECT_EQ(numbers(1), numbers(2));
   EXPECT_EQ(numbers(1), numbers(0));
+}
+
+TEST(AddGradients, TakesInstancesThatReachNoLoss) {
+  Model model;
+  Parameter& factor = model.add("factor", Shape{}, init::constant(2));
+  const auto times = [](Expr a, Expr b) { return a * b; };
+  const Program program(map(all_of({scalar(), factor}) >> function(times) >> loss("each")));
+  const Value none = Value::list({});
+  const std::vector<Value> inputs{none, Value::list({3}), none, none, Value::list({4, 5})};
+  for (const int threads : {1, 2}) {
+    const StreamOptions options{.batch = 1, .threads = threads, .graph = {}};
+    Gradients gradients;
+    EXPECT_NEAR(add_gradients(program, inputs, gradients, options), 2 * 12 / 5.0, 1e-6);
+    EXPECT_NEAR(gradients.find(factor)->values().at(0), 12 / 5.0, 1e-6);
+    const std::string tail = "program: a loss is asked for, and ";
+    EXPECT_EQ(testing::refusal_of([&] {
+                add_gradients(program, std::vector<Value>{none, none}, gradients, options);
+              }),
+              tail + "the inputs reach no loss() block");
+    EXPECT_EQ(testing::refusal_of([&] { add_gradients(program, std::vector<Value>(), gradients, options); }),
+              tail + "there are no inputs");
+  }
 }
 
 TEST(AddGradients, IsTheGradientOfTheLoss) {

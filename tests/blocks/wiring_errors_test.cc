@@ -1,6 +1,7 @@
 /// What wiring refuses, to the letter. Lines of this file are cut off, since they change.
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -255,6 +256,27 @@ TEST(Forward, RefusesToBeUnresolvedOrTwice) {
             "forward() \"tree\": it is resolved to itself\n  at here");
 }
 
+TEST(Forward, RefusesToBeNothingButOthersInARing) {
+  EXPECT_EQ(refusal([] {
+              Forward a = forward("a");
+              Forward b = forward("b");
+              a.resolve_to(b());
+              b.resolve_to(a());
+              Program(a().takes("input<Value>").gives(Shape{}));
+            }),
+            "forward() \"a\": it is resolved to itself\n  made at here");
+}
+
+TEST(Forward, RefusesATypeThatHoldsItself) {
+  EXPECT_EQ(refusal([] {
+              Forward list = forward("list");
+              list.resolve_to(map(list()));
+              Program program(list());
+            }),
+            "map(): its output is ? and what is made of it is seq<?>: a type that would hold itself\n"
+            "  in list\n  at here");
+}
+
 TEST(OneOf, RefusesCasesThatDiffer) {
   EXPECT_EQ(refusal([] {
               one_of(key("k"), {{"a", scalar()}, {"b", vector(2)}});
@@ -278,6 +300,14 @@ TEST(Function, RefusesAtTheLineThatWiredIt) {
   EXPECT_EQ(text.substr(text.rfind('\n')), "\n  at here");
   EXPECT_EQ(refusal([] { map(scalar()).takes("seq<input<Value>>") >> function(negate); }),
             "function(): its input is seq<float[]>; a tensor is expected\n  at here");
+  EXPECT_EQ(refusal([] {
+              numbers() >> [](const std::vector<Expr>& all) {
+                return all.size() == 3 ? all[0] : throw std::logic_error("three, please");
+              };
+            }),
+            "function(): it is given seq<float[]>, and throws: three, please\n  at here");
+  EXPECT_EQ(refusal([] { scalar() >> [](Expr) { return Expr(); }; }),
+            "function(): it is given float[], and refuses\nexpr: this Expr was made by no operation\n  at here");
   EXPECT_EQ(refusal([] { vector(2) >> [](int x) { return x; }; }),
             "function(): its input is float[2]; an input that is a whole number is expected\n  at here");
 }
@@ -299,10 +329,13 @@ TEST(Metric, RefusesTwoTypesOfOneName) {
 }
 
 TEST(Arguments, AreCheckedWhereTheyAreGiven) {
-  EXPECT_EQ(refusal([] { one_hot(3, 3); }), "one_hot(3, 3): there is no number from 3 to 2\n  at here");
+  EXPECT_EQ(refusal([] { one_hot(3, 3); }), "one_hot(3, 3): there is no number from 3 to below 3\n  at here");
   EXPECT_EQ(refusal([] { one_hot(std::vector<Key>()); }),
             "one_hot(0 elements): at least one element is expected\n  at here");
   EXPECT_EQ(refusal([] { one_hot({"a", "b", "a"}); }), "one_hot(3 elements): element \"a\" is given twice\n  at here");
+  EXPECT_EQ(
+      refusal([] { one_hot(0, std::int64_t{1} << 40); }),
+      "one_hot(0, 1099511627776): at most 2147483647 numbers are expected, and these are 1099511627776\n  at here");
   EXPECT_EQ(refusal([] { ngrams(0); }), "ngrams: a size of 1 or more is expected, and 0 is given\n  at here");
   EXPECT_EQ(refusal([] { slice({.step = 0}); }), "slice: a step other than 0 is expected\n  at here");
   EXPECT_EQ(refusal([] { pad(-1, 0); }), "pad: numbers of elements are expected, and -1 and 0 are given\n  at here");
