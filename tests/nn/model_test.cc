@@ -42,7 +42,7 @@ TEST(Model, ListsParametersInTheOrderTheyWereAddedAndCountsNumbers) {
   EXPECT_EQ(model.count(), 0);
   Parameter& z = model.add("z", {2, 3}, init::zeros());
   Parameter& a = model.add("a", {}, init::zeros());
-  EXPECT_THAT(model.parameters(), testing::ElementsAre(&z, &a));
+  EXPECT_THAT(model.parameters(), ::testing::ElementsAre(&z, &a));
   EXPECT_EQ(model.count(), 7);
   EXPECT_EQ(model.find("b"), nullptr);
 }
@@ -121,7 +121,7 @@ TEST(Model, ConvertsAllParametersAndThoseAddedLater) {
   EXPECT_EQ(refusal_of([&] { model.to(DType::kInt32); }), "model: parameters are float32 or float64, not int32");
 }
 
-class ModelFiles : public testing::Test {
+class ModelFiles : public ::testing::Test {
  protected:
   ModelFiles() {
     std::string pattern = (fs::path(testing::TempDir()) / "espalier_model_XXXXXX").string();

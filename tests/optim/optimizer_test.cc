@@ -136,7 +136,7 @@ TEST(Optimizer, MultipliesTheRateByItsSchedule) {
     sgd.step();
     values.push_back(x.value().at(0));
   }
-  EXPECT_THAT(values, testing::ElementsAre(1, 2, 2.5, 3));
+  EXPECT_THAT(values, ::testing::ElementsAre(1, 2, 2.5, 3));
   EXPECT_EQ(sgd.learning_rate(), 1);
   sgd.set_learning_rate(4);
   give(model.gradients(), x, {-1});
@@ -218,7 +218,7 @@ TEST(OptimizerState, HasNamesThatTellWhatItIs) {
   const NamedTensors state = adam.state();
   std::vector<std::string> names;
   for (const auto& [name, tensor] : state) names.push_back(name);
-  EXPECT_THAT(names, testing::ElementsAre("adam.learning_rate", "adam.m/cell.W", "adam.steps", "adam.steps/cell.W",
+  EXPECT_THAT(names, ::testing::ElementsAre("adam.learning_rate", "adam.m/cell.W", "adam.steps", "adam.steps/cell.W",
                                           "adam.v/cell.W"));
   EXPECT_EQ(state.at("adam.learning_rate").item(), 0.5);
   EXPECT_EQ(state.at("adam.steps").item(), 1);
