@@ -147,7 +147,7 @@ TEST(Init, FromTensorKeepsTheNumbers) {
 }
 
 TEST(Init, FromFileReadsOneTensor) {
-  const std::string path = testing::TempDir() + "espalier_init_from_file.safetensors";
+  const std::string path = ::testing::TempDir() + "espalier_init_from_file.safetensors";
   write_safetensors(path,
                     NamedTensors{{"a", Tensor(Shape{2}, {1, 2})}, {"b", Tensor::filled({3}, 0.5, DType::kFloat64)}});
   EXPECT_EQ(made(init::from_file(path, "a"), {2}), Tensor(Shape{2}, {1, 2}));

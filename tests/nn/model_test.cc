@@ -124,7 +124,7 @@ TEST(Model, ConvertsAllParametersAndThoseAddedLater) {
 class ModelFiles : public ::testing::Test {
  protected:
   ModelFiles() {
-    std::string pattern = (fs::path(testing::TempDir()) / "espalier_model_XXXXXX").string();
+    std::string pattern = (fs::path(::testing::TempDir()) / "espalier_model_XXXXXX").string();
     folder_ = ::mkdtemp(pattern.data());
     path_ = (folder_ / "weights.safetensors").string();
   }
