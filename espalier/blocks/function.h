@@ -95,7 +95,7 @@ struct ApplySpec {
   const void* object = nullptr;
   std::vector<const InputType*> types;
   SourceLine where;
-  /// Where sequences go in, shapes may depend on their lengths: looks whether the results have the types they should.
+  /// Where sequences or objects go in, shapes may depend on them: looks whether the results have the types they should.
   void (*check)(const ApplySpec& spec, const CallContext& context) = nullptr;
   std::vector<Type> results;
 };
