@@ -128,9 +128,12 @@ TEST_P(Orthogonal, FewerOfRowsAndColumnsAreOrthonormalTimesTheGain) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Init, Orthogonal, ::testing::Values(Shape{1, 1}, Shape{7, 7}, Shape{5, 40}, Shape{40, 5}, Shape{1, 9}, Shape{64, 64}),
-    [](const auto& test) { return std::to_string(test.param[0]) + "by" + std::to_string(test.param[1]); });
+INSTANTIATE_TEST_SUITE_P(Init, Orthogonal,
+                         ::testing::Values(Shape{1, 1}, Shape{7, 7}, Shape{5, 40}, Shape{40, 5}, Shape{1, 9},
+                                           Shape{64, 64}),
+                         [](const auto& test) {
+                           return std::to_string(test.param[0]) + "by" + std::to_string(test.param[1]);
+                         });
 
 TEST(Init, OrthogonalOfNoElementsIsNothing) { EXPECT_EQ(made(init::orthogonal(), {0, 4}).elements(), 0); }
 

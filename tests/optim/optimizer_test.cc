@@ -219,7 +219,7 @@ TEST(OptimizerState, HasNamesThatTellWhatItIs) {
   std::vector<std::string> names;
   for (const auto& [name, tensor] : state) names.push_back(name);
   EXPECT_THAT(names, ::testing::ElementsAre("adam.learning_rate", "adam.m/cell.W", "adam.steps", "adam.steps/cell.W",
-                                          "adam.v/cell.W"));
+                                            "adam.v/cell.W"));
   EXPECT_EQ(state.at("adam.learning_rate").item(), 0.5);
   EXPECT_EQ(state.at("adam.steps").item(), 1);
   EXPECT_EQ(state.at("adam.m/cell.W").shape(), (Shape{2}));
