@@ -120,7 +120,7 @@ ESPALIER_EXPORT Forward forward(std::string name, const char* file = __builtin_F
 /// Meaning: within one instance, the block runs once for each piece of data, however often that is reached: a node of a
 /// DAG with several parents. The same is the same object; of Values, the same payload.
 /// Example: dag.resolve_to(shared(node));
-/// Errors: an input that is not data.
+/// Errors: an input that is not data; data that go in a circle (DataError).
 ESPALIER_EXPORT Block shared(const BlockArg& block);
 
 }  // namespace espalier::blocks

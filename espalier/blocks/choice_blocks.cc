@@ -123,6 +123,7 @@ class OptionalNode : public BlockNode {
     BlockNode& some = *children[0].node;
     types.equal(*this, in, "its input", some.in, "the input of " + some.title());
     types.equal(*this, out, "its output", some.out, "the output of " + some.title());
+    types.gets_nothing(*this, *children[1].node, "what it does for null");
     types.equal(*this, out, "its output", children[1].node->out, "what it gives for null");
     Term* given = types.look(in, *this);
     if (!given->is(Term::Kind::kUnknown) && !given->is(Term::Kind::kInput)) types.refuse_kind(*this, given, "an input");

@@ -137,20 +137,22 @@ void connect_blocks(const Block& composition, std::size_t to, const std::vector<
 
 }  // namespace
 
-Wire Wire::operator[](std::int64_t item) const {
-  Wire part(composition_, add_block(composition_, get(item), ""));
-  part.reads(*this);
-  return part;
-}
-
-Wire Wire::operator[](std::string_view key) const {
-  const auto* record = dynamic_cast<const RecordNode*>(node_of(composition_).children[child_].node);
-  if (record != nullptr)
-    for (std::size_t i = 0; i < record->children.size(); ++i)
-      if (record->key(i) == key) return (*this)[static_cast<std::int64_t>(i)];
-  Wire part(composition_, add_block(composition_, get(std::string(key)), ""));
-  part.reads(*this);
-  return part;
+Wire Wire::operator[](const WireItem& item) const {
+  const SourceLine where = item.where();
+  std::optional<Block> part;
+  if (!item.key()) {
+    part = get(item.place(), where.file, where.line);
+  } else if (const auto* record = dynamic_cast<const RecordNode*>(node_of(composition_).children[child_].node)) {
+    const std::size_t place = record->find(*item.key());
+    if (place == record->children.size())
+      node_of(composition_).refuse(fmt::format("{} has no field \"{}\"", record->title(), *item.key()), &where);
+    part = get(static_cast<std::int64_t>(place), where.file, where.line);
+  } else {
+    part = get(*item.key(), where.file, where.line);
+  }
+  Wire wire(composition_, add_block(composition_, *part, ""));
+  wire.reads(*this, where.file, where.line);
+  return wire;
 }
 
 const Wire& Wire::reads(std::initializer_list<Wire> wires, const char* file, std::int32_t line) const {

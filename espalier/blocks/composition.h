@@ -1,9 +1,11 @@
 /// Blocks made of blocks: records, several blocks over one input, any wiring.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,15 +65,34 @@ ESPALIER_EXPORT Block nothing(const char* file = __builtin_FILE(), std::int32_t 
 
 class Composition;
 
+/// What a wire is indexed with, a place or a key, and the line that does it.
+class WireItem {
+ public:
+  // NOLINTBEGIN(google-explicit-constructor): written as it is
+  template <std::integral T>
+  WireItem(T place, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE())
+      : place_(static_cast<std::int64_t>(place)), where_{file, line} {}
+  template <std::convertible_to<std::string_view> T>
+  WireItem(const T& key, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE())
+      : key_(std::string_view(key)), where_{file, line} {}
+  // NOLINTEND(google-explicit-constructor)
+
+  std::int64_t place() const { return place_; }
+  /// Nothing where it is a place.
+  const std::optional<std::string>& key() const { return key_; }
+  SourceLine where() const { return where_; }
+
+ private:
+  std::int64_t place_ = 0;
+  std::optional<std::string> key_;
+  SourceLine where_;
+};
+
 /// The output of a block in a Composition, or a part of it.
 class ESPALIER_EXPORT Wire {
  public:
-  /// Item i of a tuple, or what get(i) gives.
-  Wire operator[](std::int64_t item) const;
-  Wire operator[](int item) const { return (*this)[static_cast<std::int64_t>(item)]; }
-  /// The field of a record by its key, or what get(key) gives.
-  Wire operator[](std::string_view key) const;
-  Wire operator[](const char* key) const { return (*this)[std::string_view(key)]; }
+  /// Item i of a tuple, or what get(i) gives; the field of a record by its key, or what get(key) gives.
+  Wire operator[](const WireItem& item) const;
   /// What the block reads: one wire, or several as a tuple. Once for each block.
   const Wire& reads(std::initializer_list<Wire> wires, const char* file = __builtin_FILE(),
                     std::int32_t line = __builtin_LINE()) const;

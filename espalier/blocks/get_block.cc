@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "espalier/base/error.h"
 #include "espalier/blocks/access.h"
 #include "espalier/blocks/build.h"
 #include "espalier/blocks/input_blocks.h"
@@ -86,6 +87,8 @@ class GetNode : public BlockNode {
 }  // namespace
 
 Block get(std::string name, const char* file, std::int32_t line) {
+  if (name.empty())
+    throw UsageError("get: a name is expected, and an empty one is given\n  at " + SourceLine{file, line}.to_string());
   return make_block<GetNode>({file, line}, {}, std::move(name), std::int64_t{0});
 }
 

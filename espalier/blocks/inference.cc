@@ -130,6 +130,11 @@ void Inference::elements_are(BlockNode& who, Term* term, std::string_view its_is
     equal(who, term->element, its_is, element, element_is);
 }
 
+void Inference::gets_nothing(BlockNode& who, BlockNode& inside, std::string_view called) {
+  if (!inside.ignores_input())
+    equal(who, inside.in, fmt::format("the input of {}", called), nothing(), "what that is given");
+}
+
 void Inference::run(BlockNode& first) {
   due_.push_back(&first);
   while (!due_.empty()) {

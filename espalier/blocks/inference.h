@@ -34,6 +34,8 @@ class Inference {
 
   /// Makes both equal. Refuses (UsageError) types that differ, as "<who>: <a_is> is A and <b_is> is B".
   void equal(BlockNode& who, Term* a, std::string_view a_is, Term* b, std::string_view b_is);
+  /// The same for a block inside `who` that runs without an input. One that does not look at its input may have any.
+  void gets_nothing(BlockNode& who, BlockNode& inside, std::string_view called);
   void input_is(BlockNode& who, Term* term) { equal(who, who.in, "its input", term, "what it takes"); }
   void output_is(BlockNode& who, Term* term) { equal(who, who.out, "its output", term, "what is made of it"); }
 

@@ -12,12 +12,19 @@ namespace espalier::blocks {
 
 class MemoTable {
  public:
-  /// The slots that were stored for this input by the block with this number; null if none were.
-  const Slot* find(std::int32_t block, const void* identity) const {
-    const auto found = places_.find({identity, block});
-    return found == places_.end() ? nullptr : slots_.data() + found->second;
+  enum class State : std::uint8_t { kNew, kBegun, kStored };
+  struct Found {
+    State state;
+    const Slot* slots;  // of what is stored
+  };
+  /// What there is for this input by the block with this number. What is new has begun from now on.
+  Found find_or_begin(std::int32_t block, const void* identity) {
+    const auto [found, is_new] = places_.try_emplace({identity, block}, kNotYet);
+    if (is_new) return {State::kNew, nullptr};
+    if (found->second == kNotYet) return {State::kBegun, nullptr};
+    return {State::kStored, slots_.data() + found->second};
   }
-  /// Room for `count` slots.
+  /// Room for `count` slots, for what has begun.
   Slot* store(std::int32_t block, const void* identity, std::size_t count) {
     places_.insert_or_assign({identity, block}, slots_.size());
     slots_.resize(slots_.size() + count);
@@ -30,6 +37,7 @@ class MemoTable {
   }
 
  private:
+  static constexpr std::size_t kNotYet = static_cast<std::size_t>(-1);
   struct Key {
     const void* identity;
     std::int32_t block;

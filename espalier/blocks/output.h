@@ -43,7 +43,7 @@ class OutputTree {
   const std::vector<OutputTree>& items() const { return items_; }
   std::size_t size() const { return items_.size(); }
   const OutputTree& operator[](std::size_t i) const {
-    require(i < items_.size(), "more items");
+    require(i < items_.size(), "an item at that place");
     return items_[i];
   }
   /// An input that was passed through. Of an object that you gave, the same; one that the model made lives as long as

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "espalier/base/error.h"
 #include "espalier/blocks/access.h"
 #include "espalier/blocks/build.h"
 #include "espalier/blocks/composition.h"
@@ -63,6 +64,12 @@ std::string RecordNode::label() const {
   return "record(" + keys + ")";
 }
 
+std::size_t RecordNode::find(const std::string& key) const {
+  std::size_t i = 0;
+  while (i < children.size() && this->key(i) != key) ++i;
+  return i;
+}
+
 void RecordNode::infer(Inference& types) {
   std::vector<Term*> items;
   for (const Child& child : children) items.push_back(child.node->out);
@@ -119,7 +126,12 @@ Registers RecordNode::emit(Emitter& to, const Registers& in_registers, const Reg
 Block record(std::initializer_list<Field> fields, const char* file, std::int32_t line) {
   std::vector<NamedChild> children;
   children.reserve(fields.size());
-  for (const Field& field : fields) children.push_back({field.block.block(), field.name});
+  for (const Field& field : fields) {
+    if (field.name.empty())
+      throw UsageError("record: names of fields are expected, and an empty one is given\n  at " +
+                       SourceLine{file, line}.to_string());
+    children.push_back({field.block.block(), field.name});
+  }
   return record_of(children, true, {file, line});
 }
 

@@ -17,6 +17,8 @@ class RecordNode : public BlockNode {
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override;
   /// Of child i; empty by place.
   std::string key(std::size_t i) const { return by_name_ ? children[i].label : std::string(); }
+  /// The place of a key; the number of children where there is none.
+  std::size_t find(const std::string& key) const;
 
  private:
   bool by_name_;

@@ -52,10 +52,12 @@ const void* identity_of(const SharedSpec& spec, const void* object) {
 /// 0: not known yet; 1: known, and loaded.
 std::int32_t recall(Walk& walk, const Instruction& at) {
   const auto& spec = *static_cast<const SharedSpec*>(static_cast<const ChoiceSpec*>(at.data)->data);
-  const Slot* known = walk.memo().find(spec.memo, identity_of(spec, walk.in(at, 0).input));
-  if (known == nullptr) return 0;
-  for (std::int32_t i = 0; i < spec.width; ++i) walk.out(at, i) = known[i];
-  return 1;
+  const MemoTable::Found known = walk.memo().find_or_begin(spec.memo, identity_of(spec, walk.in(at, 0).input));
+  if (known.state == MemoTable::State::kBegun)
+    refuse_data("what it computes is needed to compute it: the data go in a circle");
+  for (std::int32_t i = 0; known.state == MemoTable::State::kStored && i < spec.width; ++i)
+    walk.out(at, i) = known.slots[i];
+  return known.state == MemoTable::State::kStored ? 1 : 0;
 }
 
 void remember(Walk& walk, const Instruction& at) {

@@ -59,6 +59,7 @@ class FoldNode : public BlockNode {
     types.equal(*this, combine.in, "the input of its combine", types.tuple({out, element}),
                 "a pair of its state and an element");
     types.equal(*this, combine.out, "the output of its combine", out, "its state");
+    types.gets_nothing(*this, *children[1].node, "its start");
     types.equal(*this, children[1].node->out, "the output of its start", out, "its state");
     find_elements(types, *this, in, element, Infinite::kRefused);
   }
@@ -99,7 +100,10 @@ class RnnNode : public BlockNode {
       types.equal(*this, cell.out, "the output of its cell", types.tuple({output_, state_}),
                   "a pair of output and state");
     }
-    if (!from_input_) types.equal(*this, children[1].node->out, "its first state", state_, "its state");
+    if (!from_input_) {
+      types.gets_nothing(*this, *children[1].node, "its first state");
+      types.equal(*this, children[1].node->out, "its first state", state_, "its state");
+    }
     types.output_is(*this, types.tuple({types.sequence(output_), state_}));
     Term* source = in;
     if (from_input_) {
@@ -162,6 +166,7 @@ class ReduceNode : public BlockNode {
     BlockNode& combine = *children[0].node;
     types.equal(*this, combine.in, "the input of its combine", types.tuple({out, out}), "a pair of elements");
     types.equal(*this, combine.out, "the output of its combine", out, "an element");
+    types.gets_nothing(*this, *children[1].node, "what it does without elements");
     types.equal(*this, children[1].node->out, "what it gives without elements", out, "an element");
     find_elements(types, *this, in, out, Infinite::kRefused);
   }

@@ -118,6 +118,18 @@ TEST(Shared, GivesTheSameAsWithout) {
   EXPECT_EQ(eval(sum_of_dag(true), top).item(), eval(sum_of_dag(false), top).item());
 }
 
+TEST(Shared, RefusesACircle) {
+  auto first = std::make_shared<Dag>(Dag{1, {}});
+  auto second = std::make_shared<Dag>(Dag{2, {first}});
+  const Dag top{3, {second, first}};
+  const Program program(sum_of_dag(true));
+  first->children.push_back(second);
+  EXPECT_EQ(testing::refusal_of([&] { program.eval(top); }),
+            "shared(): what it computes is needed to compute it: the data go in a circle\n  in dag\n  in instance 0");
+  first->children.clear();  // the same program goes on; nothing is left of what had begun
+  EXPECT_EQ(program.eval(top).item(), 3 + 2 + 1 + 1);
+}
+
 TEST(Shared, KnowsValuesByTheirPayload) {
   Forward dag = forward("dag");
   dag.resolve_to(shared(one_of(key("kind"), {{"leaf", get("x") >> scalar()},

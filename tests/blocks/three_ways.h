@@ -86,4 +86,16 @@ std::string refusal_of(const F& f) {
   return "nothing is refused";
 }
 
+/// The same, with every line of the test as "here", since those change.
+template <class F>
+std::string refusal_here(const F& f, std::string file = __builtin_FILE()) {
+  std::string text = refusal_of(f);
+  file = file.substr(file.rfind('/') + 1) + ":";
+  for (std::size_t at = text.find(file); at != std::string::npos; at = text.find(file, at)) {
+    const std::size_t end = text.find_first_not_of("0123456789", at + file.size());
+    text.replace(at, std::min(end, text.size()) - at, "here");
+  }
+  return text;
+}
+
 }  // namespace espalier::testing
