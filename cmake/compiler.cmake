@@ -13,10 +13,13 @@ endif()
 
 find_program(ESPALIER_CCACHE ccache)
 if(ESPALIER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Without the first, ccache keeps nothing that was compiled with precompiled headers; with the others, what was
-  # compiled in one clone is found in the next.
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros
-      "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1 "${ESPALIER_CCACHE}")
+  # What was compiled in one clone is found in the next.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1
+      "${ESPALIER_CCACHE}")
+  # Precompiled headers are of one clone alone: they know where they lie. The option has ccache keep what was compiled
+  # with them.
+  set(ESPALIER_LAUNCHER_OF_TESTS "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+      "${ESPALIER_CCACHE}")
 endif()
 
 file(RELATIVE_PATH source_from_build "${CMAKE_BINARY_DIR}" "${PROJECT_SOURCE_DIR}")
@@ -35,7 +38,7 @@ target_compile_options(espalier_compiler INTERFACE
 # What belongs to a thread is reached by a shorter way.
 include(CheckCXXCompilerFlag)
 check_cxx_compiler_flag(-mtls-dialect=gnu2 ESPALIER_HAS_TLS_DESCRIPTORS)
-if(ESPALIER_HAS_TLS_DESCRIPTORS AND NOT ESPALIER_SANITIZE)
+if(ESPALIER_HAS_TLS_DESCRIPTORS AND CMAKE_BUILD_TYPE STREQUAL "Release")  # clang-tidy, which reads other builds, has none
   target_compile_options(espalier_compiler INTERFACE -mtls-dialect=gnu2)
 endif()
 

@@ -23,6 +23,7 @@ set(internal_headers
   espalier/blocks/term.h
   espalier/blocks/walk.h
   espalier/blocks/zeros.h
+  espalier/cells/layout.h
   espalier/cells/program.h
   espalier/cells/trace.h
   espalier/data/byte_file.h

@@ -47,6 +47,7 @@ Phrase phrase(esp::Random& random, int depth) {
 
 std::vector<esp::Value> trees(esp::Random& random, int count) {
   std::vector<esp::Value> result;
+  result.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i)
     result.push_back(esp::data::parse_sexpr(phrase(random, 4).text, esp::data::SexprForm::kTrees));
   return result;

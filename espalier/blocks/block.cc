@@ -128,7 +128,7 @@ Block operator>>(const BlockArg& first, const BlockArg& second) {
   add_parts(second.block(), parts);
   // What clashes is the new joint: told before the whole is put together.
   merge(first.block().pool(), second.block().pool());
-  const Block pipe = new_block(std::make_unique<PipeNode>(), first.where());
+  Block pipe = new_block(std::make_unique<PipeNode>(), first.where());
   merge(pipe.pool(), first.block().pool());
   Inference types(*pool_of(pipe.pool()), second.where());
   types.equal(*pipe.node(), first.block().node()->out, "the output of " + first.block().node()->title(),

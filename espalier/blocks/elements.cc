@@ -50,7 +50,9 @@ void load_element(Walk& walk, const Instruction& at) {
 Term* find_elements(Inference& types, BlockNode& who, Term* source, Term* element, Infinite infinite) {
   source = types.look(source, who);
   switch (source->kind) {
-    case Term::Kind::kUnknown: return nullptr;
+    case Term::Kind::kUnknown:
+      types.elements_are(who, source, "an element of its input", element, "what it takes of each");
+      return nullptr;
     case Term::Kind::kInfinite:
       if (infinite == Infinite::kRefused)
         types.refuse(who, fmt::format("its input is {}, which has no end", to_text(source)));

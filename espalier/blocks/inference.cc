@@ -100,6 +100,9 @@ bool Inference::unify(Term* a, Term* b) {
       return false;
     }
     become(a, b);
+    if (!b->is(Term::Kind::kUnknown) || a->element == nullptr) return true;
+    if (b->element != nullptr) return unify(a->element, b->element);
+    b->element = a->element;
     return true;
   }
   if (a->kind != b->kind || a->shape != b->shape || a->input != b->input || a->items.size() != b->items.size())
@@ -115,6 +118,16 @@ void Inference::equal(BlockNode& who, Term* a, std::string_view a_is, Term* b, s
   if (!unify(a, b))
     refuse(who, fmt::format("{} is {} and {} is {}{}", a_is, a_text, b_is, b_text,
                             holds_itself_ ? ": a type that would hold itself" : ""));
+}
+
+void Inference::elements_are(BlockNode& who, Term* term, std::string_view its_is, Term* element,
+                             std::string_view element_is) {
+  term = resolve(term);
+  if (!term->is(Term::Kind::kUnknown)) return;  // then rules say it, which look at what it is
+  if (term->element == nullptr)
+    term->element = element;
+  else
+    equal(who, term->element, its_is, element, element_is);
 }
 
 void Inference::gets_nothing(BlockNode& who, BlockNode& inside, std::string_view called) {

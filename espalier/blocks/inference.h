@@ -39,6 +39,10 @@ class Inference {
   void input_is(BlockNode& who, Term* term) { equal(who, who.in, "its input", term, "what it takes"); }
   void output_is(BlockNode& who, Term* term) { equal(who, who.out, "its output", term, "what is made of it"); }
 
+  /// While a term is unknown: each of its elements, should it turn out to have some, is `element`. So types flow
+  /// through sequences before it is known what holds them. Refuses (UsageError) what differs, as equal() does.
+  void elements_are(BlockNode& who, Term* term, std::string_view its_is, Term* element, std::string_view element_is);
+
   /// Runs a block's rule, and all that become due.
   void run(BlockNode& first);
 

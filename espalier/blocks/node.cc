@@ -1,5 +1,7 @@
 #include "espalier/blocks/node.h"
 
+#include <fmt/format.h>
+
 #include <iterator>
 #include <utility>
 
@@ -9,7 +11,7 @@ std::string BlockNode::path() const {
   std::string path;
   for (const BlockNode* node = this; node != nullptr; node = node->parent) {
     for (const std::string& part : {node->name, node->label_in_parent})
-      if (!part.empty()) path = path.empty() ? part : part + " / " + path;
+      if (!part.empty()) path = path.empty() ? part : fmt::format("{} / {}", part, path);
   }
   return path;
 }

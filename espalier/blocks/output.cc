@@ -6,6 +6,7 @@ namespace {
 Value value_of(const Tensor& tensor, std::int32_t axis, std::int64_t& next) {
   if (axis == tensor.shape().rank()) return Value(tensor.at(next++));
   std::vector<Value> items;
+  items.reserve(static_cast<std::size_t>(tensor.shape()[axis]));
   for (std::int32_t i = 0; i < tensor.shape()[axis]; ++i) items.push_back(value_of(tensor, axis + 1, next));
   return Value::list(std::move(items));
 }

@@ -126,6 +126,7 @@ class ESPALIER_EXPORT Program {
     static_assert(std::is_lvalue_reference_v<std::ranges::range_reference_t<const Inputs>>,
                   "the inputs must lie in memory: make a std::vector of them");
     std::vector<const void*> result;
+    if constexpr (std::ranges::sized_range<const Inputs>) result.reserve(std::ranges::size(inputs));
     for (const auto& input : inputs) result.push_back(address(input));
     return result;
   }

@@ -125,6 +125,7 @@ Registers RecordNode::emit(Emitter& to, const Registers& in_registers, const Reg
 
 Block record(std::initializer_list<Field> fields, const char* file, std::int32_t line) {
   std::vector<NamedChild> children;
+  children.reserve(fields.size());
   for (const Field& field : fields) {
     if (field.name.empty())
       throw UsageError("record: names of fields are expected, and an empty one is given\n  at " +

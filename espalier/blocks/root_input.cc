@@ -51,7 +51,7 @@ Registers emit_root_input(Emitter& to, const InputType& given, Term* wanted, con
   wanted = resolve(wanted);
   switch (wanted->kind) {
     case Term::Kind::kTensor: {
-      const Registers leaf = to.registers(1);
+      Registers leaf = to.registers(1);
       emit_numbers(to, given, wanted->shape, from, leaf, {});
       return leaf;
     }

@@ -25,7 +25,10 @@ class MapNode : public BlockNode {
     }
     // What follows may say what comes out, and that what comes in is infinite.
     Term* made = types.look(out, *this);
-    if (made->is(Term::Kind::kUnknown)) return;
+    if (made->is(Term::Kind::kUnknown)) {
+      types.elements_are(*this, made, "an element of its output", body.out, "what its block gives");
+      return;
+    }
     if (made->is(Term::Kind::kInfinite)) types.input_is(*this, types.infinite(body.in));
     types.output_is(*this, made->is(Term::Kind::kInfinite) ? types.infinite(body.out) : types.sequence(body.out));
   }
@@ -63,7 +66,7 @@ class FoldNode : public BlockNode {
   Registers emit(Emitter& to, const Registers& in_registers, const Registers*) override {
     const std::int32_t sequence = emit_sequence(to, in, in_registers);
     // Registers of its own: the result may be wanted where the input is.
-    const Registers state = to.registers(Emitter::width(out));
+    Registers state = to.registers(Emitter::width(out));
     to.emit_child(*this, 1, {}, &state);
     Loop loop(to, sequence, resolve(children[0].node->in)->items[1]);
     loop.begin();

@@ -135,8 +135,7 @@ Block conv(std::int32_t width, const BlockArg& layer, Padding padding) {
     throw UsageError(
         fmt::format("conv: a width of 1 or more is expected, and {} is given\n  at {}", width, at.to_string()));
   const auto here = [&](const Block& block) { return BlockArg(block, at.file, at.line); };
-  const Block windows =
-      here(ngrams(width, at.file, at.line)) >> here(map(here(here(concat({}, at.file, at.line)) >> layer)));
+  Block windows = here(ngrams(width, at.file, at.line)) >> here(map(here(here(concat({}, at.file, at.line)) >> layer)));
   if (padding == Padding::kNone) return windows;
   return here(pad((width - 1) / 2, width / 2, at.file, at.line)) >> here(windows);
 }

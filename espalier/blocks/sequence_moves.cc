@@ -70,8 +70,11 @@ class ZipNode : public BlockNode {
       all_known = all_known && source != nullptr;
       all_infinite = all_infinite && source != nullptr && source->is(Term::Kind::kInfinite);
     }
-    if (!all_known) return;
     Term* whole = types.tuple(std::move(elements));
+    if (!all_known) {
+      types.elements_are(*this, out, "an element of its output", whole, "what it makes of each");
+      return;
+    }
     types.output_is(*this, all_infinite ? types.infinite(whole) : types.sequence(whole));
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {
@@ -117,8 +120,11 @@ class NgramsNode : public BlockNode {
   void infer(Inference& types) override {
     if (element_ == nullptr) element_ = types.unknown();
     Term* given = find_elements(types, *this, in, element_, Infinite::kAllowed);
-    if (given == nullptr) return;
     Term* window = types.tuple(std::vector<Term*>(static_cast<std::size_t>(n_), element_));
+    if (given == nullptr) {
+      types.elements_are(*this, out, "an element of its output", window, "what it makes of each");
+      return;
+    }
     types.output_is(*this, given->is(Term::Kind::kInfinite) ? types.infinite(window) : types.sequence(window));
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {

@@ -28,7 +28,8 @@ std::string to_text(Term* term) {
     case Term::Kind::kTuple: return "(" + joined() + ")";
     case Term::Kind::kSequence: return "seq<" + joined() + ">";
     case Term::Kind::kInfinite: return "inf<" + joined() + ">";
-    case Term::Kind::kUnknown: return "?";
+    case Term::Kind::kUnknown:
+      return term->element != nullptr && is_known(term->element) ? "? of " + to_text(term->element) : "?";
     default: return type_of(term).to_text();
   }
 }

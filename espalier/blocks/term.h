@@ -23,6 +23,7 @@ struct Term {
   Shape shape = {};                       // of a tensor
   const InputType* input = nullptr;       // of an input
   std::vector<Term*> items = {};          // of a tuple; the element of a sequence
+  Term* element = nullptr;                // of an unknown: what each of its elements is, should it have some
   std::vector<BlockNode*> watchers = {};  // of an unknown: who looks at it
 
   bool is(Kind other) const { return kind == other; }
@@ -32,7 +33,7 @@ struct Term {
 Term* resolve(Term* term);
 /// Nothing in it is unknown.
 bool is_known(Term* term);
-/// As that of Type, with ? for what is unknown.
+/// As that of Type, with ? for what is unknown, and "? of float[3]" where its elements are known.
 std::string to_text(Term* term);
 /// Refuses (InternalError) one that is not known.
 Type type_of(Term* term);

@@ -14,7 +14,7 @@ std::string Code::path(std::int32_t at) const {
   std::string text;
   for (; at > 0; at = paths[static_cast<std::size_t>(at)].parent) {
     const std::string& part = paths[static_cast<std::size_t>(at)].part;
-    text = text.empty() ? part : part + " / " + text;
+    text = text.empty() ? part : fmt::format("{} / {}", part, text);
   }
   return text;
 }

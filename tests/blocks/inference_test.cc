@@ -45,6 +45,29 @@ TEST(Inference, KnowsElementsOfSequencesFromEitherSide) {
   EXPECT_EQ(inside.input_text(), "float[2]");
 }
 
+TEST(Inference, FlowsThroughSequencesBeforeItIsKnownWhatHoldsThem) {
+  const Block words = get("words") >> map(vector(4));
+  EXPECT_EQ(words.output_text(), "? of float[4]");
+  EXPECT_EQ((words >> sum()).output_text(), "float[4]");
+  EXPECT_EQ((map(vector(4)) >> ngrams(2) >> map(concat()) >> max()).output_text(), "float[8]");
+  const auto times = [](Expr x, Expr y) { return x * y; };
+  EXPECT_EQ((all_of({map(vector(4)), map(scalar())}) >> zip_with(times) >> sum()).output_text(), "float[4]");
+}
+
+TEST(Inference, FlowsBackThroughSequencesToo) {
+  const Block inside = identity();
+  const Block whole = map(inside) >> sum() >> function([](Expr x) { return x; }).takes(3);
+  EXPECT_EQ(inside.input_text(), "float[3]");
+  EXPECT_EQ(whole.input_text(), "? of float[3]");
+}
+
+TEST(Inference, LeavesTuplesThatAreSlicedAlone) {
+  const Block parts = identity();
+  const Block both = parts >> all_of({slice({.stop = 1}) >> map(vector(2)), slice({.start = 1}) >> map(function(add))});
+  static_cast<void>(parts.takes("(input<Value>, (float[3], float[3]))"));
+  EXPECT_EQ(both.output_text(), "(seq<float[2]>, seq<float[3]>)");
+}
+
 TEST(Inference, RefusesATypeThatHoldsItself) {
   EXPECT_THROW(
       {

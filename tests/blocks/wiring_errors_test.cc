@@ -45,6 +45,19 @@ TEST(TypeClash, NamesThePathToTheBlock) {
             "  in tree / inner / left / all\n  at here");
 }
 
+TEST(TypeClash, OfElementsBeforeItIsKnownWhatHoldsThem) {
+  EXPECT_EQ(refusal([] { map(vector(4)) >> sum() >> function(negate).takes(3); }),
+            "pipe: the output of pipe is float[4] and the input of function() is float[3]\n  at here");
+  EXPECT_EQ(refusal([] { map(vector(4)) >> map(function(negate).takes(3)); }),
+            "pipe: the output of map() is ? of float[4] and the input of map() is ? of float[3]\n  at here");
+  EXPECT_EQ(refusal([] {
+              const Block words = identity();
+              words >> map(function(negate).takes(4));
+              words >> map(function(negate).takes(3));
+            }),
+            "pipe: the output of identity() is ? of float[4] and the input of map() is ? of float[3]\n  at here");
+}
+
 TEST(TypeClash, OfTypesThatAreSet) {
   EXPECT_EQ(refusal_here([] { scalar().gives(3); }),
             "scalar(): its output is float[] and what it is to give is float[3]\n  at here");

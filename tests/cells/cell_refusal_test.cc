@@ -9,6 +9,7 @@
 #include "espalier/cells/cell.h"
 #include "espalier/ops/all.h"
 #include "tests/exec/small_model.h"
+#include "tests/support/refusal.h"
 #include "tests/support/scalar_math.h"
 
 namespace espalier {

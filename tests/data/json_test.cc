@@ -10,13 +10,15 @@
 #include "espalier/base/error.h"
 #include "espalier/data/text_file.h"
 #include "tests/data/random_values.h"
-#include "tests/data/refusal.h"
 #include "tests/data/temporary_file.h"
 #include "tests/support/print_value.h"
+#include "tests/support/refusal.h"
 #include "tests/support/small_stack.h"
 
 namespace espalier::data {
 namespace {
+
+using espalier::testing::refusal_of;
 
 std::string refusal(std::string_view text) {
   return refusal_of([&] { parse_json(text, "x.json"); });

@@ -10,21 +10,14 @@
 #include <vector>
 
 #include "espalier/base/error.h"
+#include "tests/support/refusal.h"
 
 namespace espalier::data {
 namespace {
 
-constexpr std::array<std::string_view, 4> kWords = {"a", "b", "c", "d"};
+using espalier::testing::refusal_of;
 
-template <class Action>
-std::string refusal_of(Action&& action) {
-  try {
-    action();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "nothing was refused";
-}
+constexpr std::array<std::string_view, 4> kWords = {"a", "b", "c", "d"};
 
 TEST(Tree, NodesAreInPostOrder) {
   TreeBuilder builder;

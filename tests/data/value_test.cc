@@ -8,14 +8,14 @@
 #include <limits>
 #include <thread>
 
-#include "tests/data/refusal.h"
 #include "tests/support/print_value.h"
+#include "tests/support/refusal.h"
 #include "tests/support/small_stack.h"
 
 namespace espalier {
 namespace {
 
-using data::refusal_of;
+using espalier::testing::refusal_of;
 
 /// "[[[...]]]", `depth` lists in one another.
 Value nested(std::size_t depth) {

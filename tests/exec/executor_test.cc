@@ -14,6 +14,7 @@
 #include "espalier/nn/model.h"
 #include "espalier/ops/all.h"
 #include "espalier/optim/sgd.h"
+#include "tests/support/refusal.h"
 #include "tests/support/scalar_math.h"
 
 namespace espalier {

@@ -11,19 +11,12 @@
 #include "espalier/ops/mul.h"
 #include "espalier/ops/sum.h"
 #include "espalier/ops/tanh.h"
+#include "tests/support/refusal.h"
 
 namespace espalier {
 namespace {
 
-template <class F>
-std::string refusal_of(const F& f) {
-  try {
-    f();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "was accepted";
-}
+using espalier::testing::refusal_of;
 
 std::string here(int line) { return "recording_test.cc:" + std::to_string(line); }
 Expr zeros(Graph& graph, const Shape& shape) { return graph.input(Tensor(shape)); }

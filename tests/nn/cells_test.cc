@@ -13,6 +13,7 @@
 #include "espalier/nn/model.h"
 #include "espalier/ops/add.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refusal.h"
 #include "tests/support/scalar_math.h"
 
 namespace espalier::nn {

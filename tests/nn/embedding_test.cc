@@ -13,6 +13,7 @@
 #include "espalier/ops/all.h"
 #include "espalier/optim/adam.h"
 #include "espalier/optim/sgd.h"
+#include "tests/support/refusal.h"
 #include "tests/support/scalar_math.h"
 #include "tests/support/ways_agree.h"
 

@@ -10,6 +10,7 @@
 #include "espalier/nn/model.h"
 #include "espalier/ops/all.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refusal.h"
 #include "tests/support/scalar_math.h"
 #include "tests/support/ways_agree.h"
 

@@ -11,9 +11,12 @@
 
 #include "espalier/base/error.h"
 #include "espalier/nn/safetensors.h"
+#include "tests/support/refusal.h"
 
 namespace espalier {
 namespace {
+
+using espalier::testing::refusal_of;
 
 Tensor made(const init::Initializer& initializer, const Shape& shape, std::uint64_t seed = 1) {
   Tensor value(shape);
@@ -45,16 +48,6 @@ double largest_of(const Tensor& tensor) {
 bool all_finite(const Tensor& tensor) {
   const std::span<const float> elements = tensor.as<float>();
   return std::all_of(elements.begin(), elements.end(), [](float element) { return std::isfinite(element); });
-}
-
-template <class Action>
-std::string refusal_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was refused";
 }
 
 TEST(Init, ConstantAndZerosFillEverything) {
@@ -114,7 +107,7 @@ TEST(Init, GlorotAndHeTakeEveryRankAndEmptyShapes) {
   }
 }
 
-class Orthogonal : public testing::TestWithParam<Shape> {};
+class Orthogonal : public ::testing::TestWithParam<Shape> {};
 
 TEST_P(Orthogonal, FewerOfRowsAndColumnsAreOrthonormalTimesTheGain) {
   const Shape& shape = GetParam();
@@ -135,9 +128,12 @@ TEST_P(Orthogonal, FewerOfRowsAndColumnsAreOrthonormalTimesTheGain) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Init, Orthogonal, testing::Values(Shape{1, 1}, Shape{7, 7}, Shape{5, 40}, Shape{40, 5}, Shape{1, 9}, Shape{64, 64}),
-    [](const auto& test) { return std::to_string(test.param[0]) + "by" + std::to_string(test.param[1]); });
+INSTANTIATE_TEST_SUITE_P(Init, Orthogonal,
+                         ::testing::Values(Shape{1, 1}, Shape{7, 7}, Shape{5, 40}, Shape{40, 5}, Shape{1, 9},
+                                           Shape{64, 64}),
+                         [](const auto& test) {
+                           return std::to_string(test.param[0]) + "by" + std::to_string(test.param[1]);
+                         });
 
 TEST(Init, OrthogonalOfNoElementsIsNothing) { EXPECT_EQ(made(init::orthogonal(), {0, 4}).elements(), 0); }
 
@@ -154,7 +150,7 @@ TEST(Init, FromTensorKeepsTheNumbers) {
 }
 
 TEST(Init, FromFileReadsOneTensor) {
-  const std::string path = testing::TempDir() + "espalier_init_from_file.safetensors";
+  const std::string path = ::testing::TempDir() + "espalier_init_from_file.safetensors";
   write_safetensors(path,
                     NamedTensors{{"a", Tensor(Shape{2}, {1, 2})}, {"b", Tensor::filled({3}, 0.5, DType::kFloat64)}});
   EXPECT_EQ(made(init::from_file(path, "a"), {2}), Tensor(Shape{2}, {1, 2}));

@@ -20,6 +20,7 @@
 #include "espalier/ops/add.h"
 #include "espalier/ops/sum.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refusal.h"
 #include "tests/support/scalar_math.h"
 
 namespace espalier::nn {

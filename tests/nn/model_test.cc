@@ -10,21 +10,14 @@
 
 #include "espalier/base/error.h"
 #include "espalier/base/files.h"
+#include "tests/support/refusal.h"
 
 namespace espalier {
 namespace {
 
-namespace fs = std::filesystem;
+using espalier::testing::refusal_of;
 
-template <class Action>
-std::string refusal_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was refused";
-}
+namespace fs = std::filesystem;
 
 TEST(Model, ScopesMakeNestedNames) {
   Model model;
@@ -49,7 +42,7 @@ TEST(Model, ListsParametersInTheOrderTheyWereAddedAndCountsNumbers) {
   EXPECT_EQ(model.count(), 0);
   Parameter& z = model.add("z", {2, 3}, init::zeros());
   Parameter& a = model.add("a", {}, init::zeros());
-  EXPECT_THAT(model.parameters(), testing::ElementsAre(&z, &a));
+  EXPECT_THAT(model.parameters(), ::testing::ElementsAre(&z, &a));
   EXPECT_EQ(model.count(), 7);
   EXPECT_EQ(model.find("b"), nullptr);
 }
@@ -128,10 +121,10 @@ TEST(Model, ConvertsAllParametersAndThoseAddedLater) {
   EXPECT_EQ(refusal_of([&] { model.to(DType::kInt32); }), "model: parameters are float32 or float64, not int32");
 }
 
-class ModelFiles : public testing::Test {
+class ModelFiles : public ::testing::Test {
  protected:
   ModelFiles() {
-    std::string pattern = (fs::path(testing::TempDir()) / "espalier_model_XXXXXX").string();
+    std::string pattern = (fs::path(::testing::TempDir()) / "espalier_model_XXXXXX").string();
     folder_ = ::mkdtemp(pattern.data());
     path_ = (folder_ / "weights.safetensors").string();
   }

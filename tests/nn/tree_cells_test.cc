@@ -15,6 +15,7 @@
 #include "espalier/nn/tree_lstm.h"
 #include "espalier/ops/add.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refusal.h"
 #include "tests/support/scalar_math.h"
 
 namespace espalier::nn {

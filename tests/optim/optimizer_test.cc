@@ -15,22 +15,15 @@
 #include "espalier/optim/adamw.h"
 #include "espalier/optim/rmsprop.h"
 #include "espalier/optim/sgd.h"
+#include "tests/support/refusal.h"
 
 namespace espalier::optim {
 namespace {
 
+using espalier::testing::refusal_of;
+
 void give(Gradients& gradients, const Parameter& parameter, const std::vector<float>& values) {
   std::copy(values.begin(), values.end(), reinterpret_cast<float*>(gradients.dense(parameter).data));
-}
-
-template <class Action>
-std::string refusal_of(Action&& action) {
-  try {
-    action();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "nothing was refused";
 }
 
 TEST(ClipByNorm, ScalesOnlyWhatIsTooLongAndReturnsTheNormBefore) {
@@ -143,7 +136,7 @@ TEST(Optimizer, MultipliesTheRateByItsSchedule) {
     sgd.step();
     values.push_back(x.value().at(0));
   }
-  EXPECT_THAT(values, testing::ElementsAre(1, 2, 2.5, 3));
+  EXPECT_THAT(values, ::testing::ElementsAre(1, 2, 2.5, 3));
   EXPECT_EQ(sgd.learning_rate(), 1);
   sgd.set_learning_rate(4);
   give(model.gradients(), x, {-1});
@@ -225,8 +218,8 @@ TEST(OptimizerState, HasNamesThatTellWhatItIs) {
   const NamedTensors state = adam.state();
   std::vector<std::string> names;
   for (const auto& [name, tensor] : state) names.push_back(name);
-  EXPECT_THAT(names, testing::ElementsAre("adam.learning_rate", "adam.m/cell.W", "adam.steps", "adam.steps/cell.W",
-                                          "adam.v/cell.W"));
+  EXPECT_THAT(names, ::testing::ElementsAre("adam.learning_rate", "adam.m/cell.W", "adam.steps", "adam.steps/cell.W",
+                                            "adam.v/cell.W"));
   EXPECT_EQ(state.at("adam.learning_rate").item(), 0.5);
   EXPECT_EQ(state.at("adam.steps").item(), 1);
   EXPECT_EQ(state.at("adam.m/cell.W").shape(), (Shape{2}));

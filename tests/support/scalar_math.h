@@ -63,15 +63,4 @@ inline std::string parameters_of(const Model& model) {
   return text;
 }
 
-/// What the UsageError says that `code` throws.
-template <class Code>
-std::string refusal_of(const Code& code) {
-  try {
-    code();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "nothing was refused";
-}
-
 }  // namespace espalier::testing

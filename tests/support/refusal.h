@@ -5,17 +5,17 @@
 
 #include "espalier/base/error.h"
 
-namespace espalier::data {
+namespace espalier::testing {
 
-/// The text of the espalier::Error that `action` throws.
-template <class Action>
+/// The text of the error of kind E that `action` throws. Any other goes through.
+template <class E = Error, class Action>
 std::string refusal_of(Action&& action) {
   try {
     action();
-  } catch (const Error& error) {
+  } catch (const E& error) {
     return error.what();
   }
   return "nothing was refused";
 }
 
-}  // namespace espalier::data
+}  // namespace espalier::testing
