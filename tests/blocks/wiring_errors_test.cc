@@ -46,11 +46,11 @@ TEST(TypeClash, NamesThePathToTheBlock) {
 }
 
 TEST(TypeClash, OfElementsBeforeItIsKnownWhatHoldsThem) {
-  EXPECT_EQ(refusal([] { map(vector(4)) >> sum() >> function(negate).takes(3); }),
+  EXPECT_EQ(refusal_here([] { map(vector(4)) >> sum() >> function(negate).takes(3); }),
             "pipe: the output of pipe is float[4] and the input of function() is float[3]\n  at here");
-  EXPECT_EQ(refusal([] { map(vector(4)) >> map(function(negate).takes(3)); }),
+  EXPECT_EQ(refusal_here([] { map(vector(4)) >> map(function(negate).takes(3)); }),
             "pipe: the output of map() is ? of float[4] and the input of map() is ? of float[3]\n  at here");
-  EXPECT_EQ(refusal([] {
+  EXPECT_EQ(refusal_here([] {
               const Block words = identity();
               words >> map(function(negate).takes(4));
               words >> map(function(negate).takes(3));
