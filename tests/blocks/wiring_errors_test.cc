@@ -46,11 +46,11 @@ TEST(TypeClash, NamesThePathToTheBlock) {
 }
 
 TEST(TypeClash, OfElementsBeforeItIsKnownWhatHoldsThem) {
-  EXPECT_EQ(refusal([] { map(vector(4)) >> sum() >> function(negate).takes(3); }),
+  EXPECT_EQ(refusal_here([] { map(vector(4)) >> sum() >> function(negate).takes(3); }),
             "pipe: the output of pipe is float[4] and the input of function() is float[3]\n  at here");
-  EXPECT_EQ(refusal([] { map(vector(4)) >> map(function(negate).takes(3)); }),
+  EXPECT_EQ(refusal_here([] { map(vector(4)) >> map(function(negate).takes(3)); }),
             "pipe: the output of map() is ? of float[4] and the input of map() is ? of float[3]\n  at here");
-  EXPECT_EQ(refusal([] {
+  EXPECT_EQ(refusal_here([] {
               const Block words = identity();
               words >> map(function(negate).takes(4));
               words >> map(function(negate).takes(3));
@@ -69,7 +69,7 @@ TEST(TypeClash, OfCppTypes) {
   struct Tree {
     int x;
   };
-  EXPECT_EQ(refusal_here([] { get("tree") >> get(&Tree::x); }), "nothing is refused");
+  EXPECT_EQ(refusal_here([] { get("tree") >> get(&Tree::x); }), "nothing was refused");
   EXPECT_EQ(refusal_here([] { identity().takes("input<Value>") >> get(&Tree::x); }),
             "pipe: the output of identity() is input<Value> and the input of get(member) is input<Tree>\n  at here");
   EXPECT_EQ(refusal_here([] { get(&Tree::x) >> vector(2); }),
