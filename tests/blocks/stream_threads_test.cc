@@ -150,7 +150,7 @@ TEST(Stream, RefusesOptionsThatMakeNoSense) {
     });
   };
   EXPECT_EQ(text({.batch = 0}), "stream: batches of 1 or more are expected, and 0 is given");
-  EXPECT_EQ(text({.batch = std::numeric_limits<std::int32_t>::max(), .threads = 2}), "nothing is refused");
+  EXPECT_EQ(text({.batch = std::numeric_limits<std::int32_t>::max(), .threads = 2}), "nothing was refused");
   EXPECT_EQ(text({.threads = -1}), "stream: a number of threads is expected, and -1 is given");
 }
 

@@ -15,6 +15,7 @@
 #include "espalier/ops/all.h"
 #include "tests/support/cells_agree.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/refusal.h"
 
 namespace espalier::testing {
 
@@ -75,18 +76,7 @@ inline void expect_gradients(Model& model, const blocks::Block& block, const std
   check_gradients(model, loss, 1e-6);
 }
 
-/// The whole text of what f throws.
-template <class F>
-std::string refusal_of(const F& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing is refused";
-}
-
-/// The same, with every line of the test as "here", since those change.
+/// What f is refused with, and every line of the test as "here", since those change.
 template <class F>
 std::string refusal_here(const F& f, std::string file = __builtin_FILE()) {
   std::string text = refusal_of(f);

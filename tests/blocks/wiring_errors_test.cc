@@ -69,7 +69,7 @@ TEST(TypeClash, OfCppTypes) {
   struct Tree {
     int x;
   };
-  EXPECT_EQ(refusal_here([] { get("tree") >> get(&Tree::x); }), "nothing is refused");
+  EXPECT_EQ(refusal_here([] { get("tree") >> get(&Tree::x); }), "nothing was refused");
   EXPECT_EQ(refusal_here([] { identity().takes("input<Value>") >> get(&Tree::x); }),
             "pipe: the output of identity() is input<Value> and the input of get(member) is input<Tree>\n  at here");
   EXPECT_EQ(refusal_here([] { get(&Tree::x) >> vector(2); }),
