@@ -13,16 +13,10 @@ endif()
 
 find_program(ESPALIER_CCACHE ccache)
 if(ESPALIER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # What was compiled in one clone is found in the next.
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1
-      "${ESPALIER_CCACHE}")
-  # Precompiled headers are of one clone alone: they know where they lie. The option has ccache keep what was compiled
-  # with them.
-  set(ESPALIER_LAUNCHER_OF_TESTS "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+  # Without this, ccache keeps nothing that was compiled with precompiled headers.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros
       "${ESPALIER_CCACHE}")
 endif()
-
-file(RELATIVE_PATH source_from_build "${CMAKE_BINARY_DIR}" "${PROJECT_SOURCE_DIR}")
 
 # The options of our own targets; dependencies and users of the library do not see them.
 add_library(espalier_compiler INTERFACE)
@@ -33,7 +27,7 @@ target_compile_options(espalier_compiler INTERFACE
   # Nobody reads errno after a square root; without it, loops over them are vectorised.
   -fno-math-errno
   # Source positions in messages are relative to the project, wherever it was cloned.
-  -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= -fmacro-prefix-map=${source_from_build}=)
+  -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 
 # What belongs to a thread is reached by a shorter way.
 include(CheckCXXCompilerFlag)
