@@ -20,6 +20,7 @@ struct Instruction;
 enum class Opcode : std::int32_t {
   kNative,  // calls `native`
   kApply,   // calls a function of the user (data: ApplySpec)
+  kField,   // reads a member of a struct (data: FieldSpec)
   kMove,    // copies `count` registers
   kJump,    // goes on at `target`
   kChoose,  // goes on at one of several places, as `choose` says (data: ChoiceSpec)
@@ -59,7 +60,8 @@ struct Channel {
   std::string name;
   Type type;  // of the values
   bool labelled = false;
-  double weight = 1;  // of losses
+  double weight = 1;       // of losses
+  bool is_number = false;  // its type is a tensor of rank 0
 };
 
 struct Code {

@@ -86,7 +86,9 @@ class LossNode : public BlockNode {
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers*) override {
     const std::int32_t at = to.native(&collect_loss, in_registers, {});
-    to.instruction(at).target = channel_of(to.code().losses, {channel_, type_of(in), false, weight_}, "loss");
+    const Type type = type_of(in);
+    const bool is_number = type.shape().rank() == 0;
+    to.instruction(at).target = channel_of(to.code().losses, {channel_, type, false, weight_, is_number}, "loss");
     return {};
   }
 

@@ -42,6 +42,13 @@
 
 namespace espalier::blocks {
 
+/// What a call knows before there are data.
+struct CallSite {
+  std::vector<const InputType*> types = {};  // NOLINT(readability-redundant-member-init): of the inputs among `in`
+  SourceLine where = {};                     // NOLINT(readability-redundant-member-init): of the block
+  bool rehearsal = false;                    // only the types of the results are wanted: there are no data
+};
+
 /// What a call sees of the walk.
 struct CallContext {
   Graph& graph;
@@ -49,9 +56,7 @@ struct CallContext {
   Slot* frame;
   const std::int32_t* in;
   const std::int32_t* out;
-  const InputType* const* types;  // of the inputs among `in`
-  SourceLine where;               // of the block
-  bool rehearsal;                 // only the types of the results are wanted: there are no data
+  const CallSite& site;
 
   Slot& argument(std::size_t i) const { return frame[in[i]]; }
   Slot& result(std::size_t i) const { return frame[out[i]]; }
@@ -87,14 +92,21 @@ struct FunctionSpec {
   std::optional<Type> output;
   /// It takes (x, state) and gives the new state, which begins with its output: a cell of nn.
   bool recurrent = false;
+  /// It gives the address of a part of the one object that it takes, and no more; see FieldSpec.
+  const void* (*part)(const void* object, const void* whole) = nullptr;
+};
+
+/// A member of a struct, read without the detour of a call: half of what a walk does.
+struct FieldSpec {
+  const void* (*part)(const void* object, const void* whole) = nullptr;
+  const void* object = nullptr;  // of the function
 };
 
 /// A use of a function in a compiled model.
 struct ApplySpec {
   void (*call)(const void* object, const CallContext& context) = nullptr;
   const void* object = nullptr;
-  std::vector<const InputType*> types;
-  SourceLine where;
+  CallSite site;
   /// Where sequences or objects go in, shapes may depend on them: looks whether the results have the types they should.
   void (*check)(const ApplySpec& spec, const CallContext& context) = nullptr;
   std::vector<Type> results;
@@ -180,6 +192,9 @@ T read_whole(const InputType& type, const void* object) {
   } else if constexpr (std::is_enum_v<T>) {
     return static_cast<T>(read_whole<std::underlying_type_t<T>>(type, object));
   } else {
+    if constexpr (std::is_signed_v<T> && sizeof(T) >= sizeof(std::int32_t)) {
+      if (type.is_int32 && object != nullptr) return *static_cast<const std::int32_t*>(object);
+    }
     constexpr std::int64_t kLowest = std::is_signed_v<T> ? static_cast<std::int64_t>(std::numeric_limits<T>::min()) : 0;
     constexpr std::int64_t kHighest = sizeof(T) == sizeof(std::int64_t)
                                           ? std::numeric_limits<std::int64_t>::max()
@@ -205,16 +220,16 @@ struct Argument {
   }
   static decltype(auto) read(const CallContext& context, std::size_t at) {
     if constexpr (std::is_floating_point_v<Read>) {
-      if (context.rehearsal) return Read{};
-      return static_cast<Read>(read_number(*context.types[at], context.argument(at).input));
+      if (context.site.rehearsal) return Read{};
+      return static_cast<Read>(read_number(*context.site.types[at], context.argument(at).input));
     } else if constexpr (NumberLike<Read>) {
-      if (context.rehearsal) return Read{};
-      return read_whole<Read>(*context.types[at], context.argument(at).input);
+      if (context.site.rehearsal) return Read{};
+      return read_whole<Read>(*context.site.types[at], context.argument(at).input);
     } else if constexpr (std::is_same_v<Read, std::string_view>) {
-      if (context.rehearsal) return std::string_view();
-      return read_text(*context.types[at], context.argument(at).input);
+      if (context.site.rehearsal) return std::string_view();
+      return read_text(*context.site.types[at], context.argument(at).input);
     } else if constexpr (std::is_pointer_v<std::remove_cvref_t<P>>) {
-      if (context.rehearsal) throw CannotRehearse();
+      if (context.site.rehearsal) throw CannotRehearse();
       return static_cast<const Read*>(context.argument(at).input);
     } else {
       return object(context, at);
@@ -223,7 +238,7 @@ struct Argument {
 
  private:
   static const Read& object(const CallContext& context, std::size_t at) {
-    if (context.rehearsal) {
+    if (context.site.rehearsal) {
       if constexpr (std::is_default_constructible_v<Read>)
         return *context.keep.keep(Read{});
       else
@@ -246,7 +261,7 @@ struct Argument<Expr> : TensorArgument<Expr> {
 };
 template <>
 struct Argument<Operand> : TensorArgument<Operand> {
-  static Operand read(const CallContext& context, std::size_t at) { return {context.argument(at).expr, context.where}; }
+  static Operand read(const CallContext& context, std::size_t at) { return {context.argument(at).expr, context.site.where}; }
 };
 
 /// Pairs and tuples of nothing but data are objects, those that hold tensors are tuples.
@@ -291,7 +306,7 @@ struct SequenceArgument {
   static Whole read(const CallContext& context, std::size_t at) {
     const std::span<const Item> elements = elements_of<Item>(context.argument(at));
     if constexpr (std::is_constructible_v<Whole, std::span<const Item>, SourceLine>)
-      return Whole(elements, context.where);
+      return Whole(elements, context.site.where);
     else
       return Whole(elements.begin(), elements.end());
   }

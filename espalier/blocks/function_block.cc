@@ -151,10 +151,9 @@ Type FunctionNode::rehearse(const CallForm& form, const Type& input, DType dtype
   std::iota(places.begin(), places.end(), 0);
   const auto first_result = frame.size();
   frame.resize(frame.size() + static_cast<std::size_t>(form.results));
-  std::vector<const InputType*> inputs;
-  add_input_types(input, inputs);
-  form.call(spec_.object.get(),
-            {graph, keep, frame.data(), places.data(), places.data() + first_result, inputs.data(), where, true});
+  CallSite site{.where = where, .rehearsal = true};
+  add_input_types(input, site.types);
+  form.call(spec_.object.get(), {graph, keep, frame.data(), places.data(), places.data() + first_result, site});
   const Slot* results = frame.data() + first_result;
   return form.result_type(results);
 }
@@ -220,12 +219,16 @@ void FunctionNode::infer(Inference& types) {
 }
 
 Registers FunctionNode::emit(Emitter& to, const Registers& in_registers, const Registers* want) {
+  if (spec_.part != nullptr) {
+    Registers part = to.result(out, want);
+    to.add(Opcode::kField, in_registers, part, to.own(FieldSpec{spec_.part, spec_.object.get()}));
+    return part;
+  }
   ApplySpec spec;
   spec.call = form_->call;
   spec.object = spec_.object.get();
-  spec.where = where;
-  const Type input = type_of(in);
-  add_input_types(input, spec.types);
+  spec.site.where = where;
+  add_input_types(type_of(in), spec.site.types);
   if (std::any_of(form_->arguments.begin(), form_->arguments.end(), &varies) && !form_->gives_objects) {
     add_slot_types(type_of(out), spec.results);
     spec.check = &check_results;

@@ -66,6 +66,7 @@ struct InputType {
   bool (*number)(const void* object, double& to) = nullptr;
   bool (*integer)(const void* object, std::int64_t& to) = nullptr;
   bool (*text)(const void* object, std::string_view& to) = nullptr;
+  bool is_int32 = false;  // and may be read as one: labels and places mostly are
   const Tensor* (*tensor)(const void* object) = nullptr;
   bool (*is_null)(const void* object) = nullptr;  // apart from a null address
   /// What two inputs have in common that are the same thing; the address, where there is no such function.
@@ -256,6 +257,7 @@ void add_number(InputType& type) {
       to = static_cast<std::int64_t>(*static_cast<const T*>(object));
       return true;
     };
+  type.is_int32 = std::is_same_v<T, std::int32_t>;
 }
 
 template <class T, std::size_t i>

@@ -47,9 +47,13 @@ void bind_types(const Block& root, const InputType& input, SourceLine where) {
   for (const BlockNode* node : all) require_known(*node, where);
 }
 
-Expr weighted(const Channel& channel, const Expr& loss) {
-  const Expr number = channel.type.shape().rank() == 0 ? loss : reshape(loss, {});
-  return channel.weight == 1 ? number : scale(number, channel.weight);
+/// Adds the losses of an instance, each as a number times its weight.
+void add_losses(const Walk& walk, const std::vector<Channel>& channels, std::vector<Expr>& to) {
+  for (const Walk::Loss& each : walk.losses) {
+    const Channel& channel = channels[static_cast<std::size_t>(each.channel)];
+    const Expr number = channel.is_number ? each.value : reshape(each.value, {});
+    to.push_back(channel.weight == 1 ? number : scale(number, channel.weight));
+  }
 }
 
 template <class Entry>
@@ -140,8 +144,7 @@ Recording Program::record_many(Graph& graph, const std::vector<const void*>& inp
     recording.outputs.push_back(read_output(output_type_, slots, walk.keep));
     entries(walk.metrics, code_->metrics, number, recording.metrics);
     entries(walk.taps, code_->taps, number, recording.taps);
-    for (const Walk::Loss& each : walk.losses)
-      losses.push_back(weighted(code_->losses[static_cast<std::size_t>(each.channel)], each.value));
+    add_losses(walk, code_->losses, losses);
   }
   if (!losses.empty()) recording.loss = sum(losses);
   return recording;
@@ -160,8 +163,7 @@ std::optional<Expr> Program::sum_of_losses(Graph& graph, const std::vector<const
       graph.begin_instance();
     walk.forget_collected();
     walk.run(graph, inputs[i], options.first_number + static_cast<std::int64_t>(i));
-    for (const Walk::Loss& each : walk.losses)
-      losses.push_back(weighted(code_->losses[static_cast<std::size_t>(each.channel)], each.value));
+    add_losses(walk, code_->losses, losses);
   }
   if (losses.empty()) return std::nullopt;
   return sum(losses);

@@ -69,9 +69,17 @@ void Walk::execute(const void* input) {
         break;
       case Opcode::kApply: {
         const auto& spec = *static_cast<const ApplySpec*>(at->data);
-        const CallContext context{*graph_, *keep, frame_, at->in, at->out, spec.types.data(), spec.where, false};
+        const CallContext context{*graph_, *keep, frame_, at->in, at->out, spec.site};
         spec.call(spec.object, context);
         if (spec.check != nullptr) spec.check(spec, context);
+        ++at;
+        break;
+      }
+      case Opcode::kField: {
+        const auto& field = *static_cast<const FieldSpec*>(at->data);
+        const void* whole = frame_[at->in[0]].input;
+        if (whole == nullptr) refuse_data("the input is null");
+        frame_[at->out[0]].input = field.part(field.object, whole);
         ++at;
         break;
       }
