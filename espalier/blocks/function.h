@@ -261,7 +261,9 @@ struct Argument<Expr> : TensorArgument<Expr> {
 };
 template <>
 struct Argument<Operand> : TensorArgument<Operand> {
-  static Operand read(const CallContext& context, std::size_t at) { return {context.argument(at).expr, context.site.where}; }
+  static Operand read(const CallContext& context, std::size_t at) {
+    return {context.argument(at).expr, context.site.where};
+  }
 };
 
 /// Pairs and tuples of nothing but data are objects, those that hold tensors are tuples.

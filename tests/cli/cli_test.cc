@@ -318,5 +318,21 @@ TEST_F(Command, TellsThatItsOutputWasLost) {
   expect_refused(train({"--out", path("run")}, full), "cannot write to standard output");
 }
 
+TEST_F(Command, PrintsThePageOfABlockAndWritesAllPages) {
+  EXPECT_THAT(run({"blocks", "fold"}).out, StartsWith("## fold\n\n`fold(combine, start)`: "));
+  const CommandResult none = run({"blocks", "unfold"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.error, HasSubstr("there is no block 'unfold'; `espalier blocks` prints all of them"));
+
+  ASSERT_EQ(run({"blocks", "--pages", path("pages")}).code, 0);
+  EXPECT_THAT(content_of(path("pages/fold.md")), StartsWith("# fold\n\n`fold(combine, start)`: "));
+  EXPECT_THAT(content_of(path("pages/pipe.md")), StartsWith("# >>\n"));
+  EXPECT_THAT(content_of(path("pages/README.md")), HasSubstr("- [map](map.md): `map(block)`: "));
+  const std::string all = run({"blocks"}).out;
+  std::size_t headings = 0;
+  for (std::size_t at = all.find("\n## "); at != std::string::npos; at = all.find("\n## ", at + 1)) ++headings;
+  EXPECT_EQ(files_in("pages").size(), headings + 1);  // and README.md
+}
+
 }  // namespace
 }  // namespace espalier
