@@ -38,3 +38,4 @@
 #include "espalier/optim/rmsprop.h"
 #include "espalier/optim/schedule.h"
 #include "espalier/optim/sgd.h"
+#include "espalier/train/lanes.h"

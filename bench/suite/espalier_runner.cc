@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "espalier/graph/graph.h"
 #include "espalier/ops/sum.h"
 #include "espalier/optim/sgd.h"
+#include "espalier/train/lanes.h"
 
 namespace espalier::bench {
 namespace {
@@ -43,26 +45,28 @@ class EspalierRunner : public Runner {
     result.loss = differentiate(batch);
     const Clock::time_point start = Clock::now();
     sgd_.set_learning_rate(kLearningRate / static_cast<double>(batch.size()));
-    sgd_.step();
-    result.statistics = graph_->statistics();
+    sgd_.step(lanes_->gradients());
+    result.statistics = lanes_->statistics();
     result.statistics.seconds.update += std::chrono::duration<double>(Clock::now() - start).count();
     return result;
   }
 
   BatchResult infer(std::span<const std::int32_t> batch) override {
-    graph_->clear();
-    exprs_.clear();
-    for (const std::int32_t instance : batch) {
-      graph_->begin_instance();
-      network_->record_outputs(*graph_, instance, exprs_);
-    }
-    graph_->finish(exprs_);
     BatchResult result;
-    for (const Expr& output : exprs_) {
-      const Tensor value = output.value();
-      for (const float number : value.as<float>()) result.loss += number;
-    }
-    result.statistics = graph_->statistics();
+    result.loss = sum_over_lanes(batch, [&](train::Lane& lane, Part part, std::vector<Expr>& exprs) {
+      for (const std::int32_t instance : part) {
+        lane.graph.begin_instance();
+        network_->record_outputs(lane.graph, instance, exprs);
+      }
+      lane.graph.finish(exprs);
+      double sum = 0;
+      for (const Expr& output : exprs) {
+        const Tensor value = output.value();
+        for (const float number : value.as<float>()) sum += number;
+      }
+      return sum;
+    });
+    result.statistics = lanes_->statistics();
     return result;
   }
 
@@ -71,38 +75,54 @@ class EspalierRunner : public Runner {
     std::vector<Gradient> all;
     for (const Parameter* parameter : network_->model().parameters()) {
       Gradient one{parameter->name(), std::vector<float>(static_cast<std::size_t>(parameter->value().elements()))};
-      if (const espalier::Gradient* found = network_->model().gradients().find(*parameter)) {
+      if (const espalier::Gradient* found = lanes_->gradients().find(*parameter)) {
         const Tensor whole = found->to_tensor();
         one.values.assign(whole.as<float>().begin(), whole.as<float>().end());
       }
       all.push_back(std::move(one));
     }
-    network_->model().gradients().clear();
     return all;
   }
 
-  void set_profiling(bool on) override { graph_.emplace(options_of(variant_, leaves_, on)); }
+  void set_profiling(bool on) override { lanes_.emplace(options_of(variant_, leaves_, on)); }
 
  private:
-  /// Leaves the gradients in the model. Gives the loss.
-  double differentiate(std::span<const std::int32_t> batch) {
-    graph_->clear();
-    exprs_.clear();
-    for (const std::int32_t instance : batch) {
-      graph_->begin_instance();
-      network_->record_losses(*graph_, instance, exprs_);
-    }
-    const Expr loss = sum(exprs_);
-    loss.backward();
-    return loss.scalar();
+  using Part = std::span<const std::int32_t>;
+
+  /// The sum of work(lane, part, exprs) over the lanes; `exprs` is a list that is empty.
+  template <class Work>
+  double sum_over_lanes(Part batch, const Work& work) {
+    exprs_.resize(batch.size());
+    sums_.assign(batch.size(), 0);
+    lanes_->run(std::ssize(batch), [&](train::Lane& lane, std::int64_t begin, std::int64_t end) {
+      std::vector<Expr>& exprs = exprs_[static_cast<std::size_t>(begin)];
+      exprs.clear();
+      const Part part = batch.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+      sums_[static_cast<std::size_t>(begin)] = work(lane, part, exprs);
+    });
+    return std::accumulate(sums_.begin(), sums_.end(), 0.0);
+  }
+
+  /// Leaves the gradients in the lanes. Gives the loss.
+  double differentiate(Part batch) {
+    return sum_over_lanes(batch, [&](train::Lane& lane, Part part, std::vector<Expr>& exprs) {
+      for (const std::int32_t instance : part) {
+        lane.graph.begin_instance();
+        network_->record_losses(lane.graph, instance, exprs);
+      }
+      const Expr loss = sum(exprs);
+      loss.backward({.into = &lane.gradients, .wanted = {}});
+      return loss.scalar();
+    });
   }
 
   std::unique_ptr<Network> network_;
   Variant variant_;
   Leaves leaves_;
   optim::Sgd sgd_;
-  std::optional<Graph> graph_;
-  std::vector<Expr> exprs_;
+  std::optional<train::Lanes> lanes_;
+  std::vector<std::vector<Expr>> exprs_;  // of the lane whose part begins there
+  std::vector<double> sums_;
 };
 
 }  // namespace

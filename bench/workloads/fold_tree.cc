@@ -52,12 +52,13 @@ class FoldTreeNetwork : public Network {
   }
 
   Expr encode(Graph& graph, std::int32_t instance) const {
-    states_.clear();
+    thread_local std::vector<Expr> states;  // of one instance; its memory serves the next
+    states.clear();
     for (const BinaryTree::Node& node : data_->instances[static_cast<std::size_t>(instance)].nodes)
-      states_.push_back(node.is_leaf() ? leaves_(graph, node.word)
-                                       : cell_(states_[static_cast<std::size_t>(node.left)],
-                                               states_[static_cast<std::size_t>(node.right)]));
-    return states_.back();
+      states.push_back(node.is_leaf() ? leaves_(graph, node.word)
+                                      : cell_(states[static_cast<std::size_t>(node.left)],
+                                              states[static_cast<std::size_t>(node.right)]));
+    return states.back();
   }
 
   Data data_;
@@ -66,7 +67,6 @@ class FoldTreeNetwork : public Network {
   nn::Linear second_;
   std::int32_t state_;
   Cell<Expr(Expr, Expr)> cell_{"fold", [this](Expr left, Expr right) { return state_of(left, right); }};
-  mutable std::vector<Expr> states_;  // of one tree, while it is recorded
 };
 
 std::string_view name_of(TreeShape shape) {

@@ -61,22 +61,22 @@ class PlanNetwork : public Network {
   /// The state of the root. Calls at_node(state, node) for every node.
   template <class AtNode>
   Expr encode(Graph& graph, std::int32_t instance, const AtNode& at_node) const {
-    states_.clear();
+    thread_local std::vector<Expr> states;  // of one instance; its memory serves the next
+    states.clear();
     for (const QueryPlan::Node& node : data_->instances[static_cast<std::size_t>(instance)].nodes) {
       std::array<Expr, 3> parts{graph.input({data_->features}, node.features)};
       std::size_t count = 1;
       for (const std::int32_t child : {node.left, node.right})
-        if (child >= 0) parts[count++] = states_[static_cast<std::size_t>(child)];
-      states_.push_back(kinds_[static_cast<std::size_t>(node.kind)](std::span<const Expr>(parts).first(count)));
-      at_node(states_.back(), node);
+        if (child >= 0) parts[count++] = states[static_cast<std::size_t>(child)];
+      states.push_back(kinds_[static_cast<std::size_t>(node.kind)](std::span<const Expr>(parts).first(count)));
+      at_node(states.back(), node);
     }
-    return states_.back();
+    return states.back();
   }
 
   Data data_;
   nn::Linear time_;
   std::vector<Cell<Expr(std::span<const Expr>)>> kinds_;  // by kind of operator: the state of a node
-  mutable std::vector<Expr> states_;                      // of one plan, while it is recorded
 };
 
 class PlanNetWorkload : public DataWorkload<QueryPlan> {

@@ -45,9 +45,10 @@ class TaggerNetwork : public Network {
 
  private:
   std::vector<Expr> encode(Graph& graph, const TaggedSentence& sentence) const {
-    inputs_.clear();
-    for (const std::int32_t word : sentence.words) inputs_.push_back(words_(graph, word));
-    return lstm_(inputs_);
+    thread_local std::vector<Expr> inputs;  // of one instance; its memory serves the next
+    inputs.clear();
+    for (const std::int32_t word : sentence.words) inputs.push_back(words_(graph, word));
+    return lstm_(inputs);
   }
 
   Data data_;
@@ -56,7 +57,6 @@ class TaggerNetwork : public Network {
   nn::Linear middle_;
   nn::Linear classify_;
   Cell<Expr(Expr)> scores_{"scores", [this](Expr state) { return classify_(tanh(middle_(state))); }};
-  mutable std::vector<Expr> inputs_;  // of one sentence, while it is recorded
 };
 
 class TaggerWorkload : public DataWorkload<TaggedSentence> {

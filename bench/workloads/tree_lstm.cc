@@ -44,21 +44,21 @@ class TreeLstmNetwork : public Network {
   /// The state of the root. Calls at_node(state, node) for every node.
   template <class AtNode>
   nn::TreeState encode(Graph& graph, const BinaryTree& tree, const AtNode& at_node) const {
-    states_.clear();
+    thread_local std::vector<nn::TreeState> states;  // of one instance; its memory serves the next
+    states.clear();
     for (const BinaryTree::Node& node : tree.nodes) {
-      states_.push_back(node.is_leaf() ? cell_.leaf(words_(graph, node.word))
-                                       : cell_(states_[static_cast<std::size_t>(node.left)],
-                                               states_[static_cast<std::size_t>(node.right)]));
-      at_node(states_.back(), node);
+      states.push_back(node.is_leaf() ? cell_.leaf(words_(graph, node.word))
+                                      : cell_(states[static_cast<std::size_t>(node.left)],
+                                              states[static_cast<std::size_t>(node.right)]));
+      at_node(states.back(), node);
     }
-    return states_.back();
+    return states.back();
   }
 
   Data data_;
   nn::Embedding words_;
   nn::BinaryTreeLstm cell_;
   nn::Linear classify_;
-  mutable std::vector<nn::TreeState> states_;  // of one tree, while it is recorded
 };
 
 class TreeLstmWorkload : public DataWorkload<BinaryTree> {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
@@ -83,6 +84,58 @@ class Loop {
   std::exception_ptr exception_;
 };
 
+/// How long a thread looks for what it waits for before it sleeps. Waking one that sleeps takes as long as 50
+/// microseconds; the steps of a small model take less.
+constexpr std::chrono::microseconds kSpin{100};
+
+/// Tells the processor that this thread only looks.
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Looks until `ready()`, for kSpin at most; whether it became ready.
+template <class Ready>
+bool spin_until(const Ready& ready) {
+  constexpr int kLooks = 64;  // between looks at the clock
+  const auto end = std::chrono::steady_clock::now() + kSpin;
+  do {
+    for (int look = 0; look < kLooks; ++look) {
+      if (ready()) return true;
+      pause();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return ready();
+}
+
+/// Threads that sleep until somebody makes true what they wait for.
+class Sleepers {
+ public:
+  /// Looks for a while, then sleeps, until `ready()`.
+  template <class Ready>
+  void wait_until(const Ready& ready) {
+    if (spin_until(ready)) return;
+    std::unique_lock lock(mutex_);
+    ++count_;  // before the look at ready(): who makes it true looks at the count after
+    woken_.wait(lock, ready);
+    --count_;
+  }
+  /// Wakes so many of those that sleep. To be called after what they wait for was made true.
+  void wake(std::int64_t most) {
+    if (count_ == 0) return;
+    { const std::lock_guard lock(mutex_); }  // none is between its last look and its sleep
+    for (std::int64_t i = 0; i < most; ++i) woken_.notify_one();
+  }
+
+ private:
+  std::atomic<std::int64_t> count_{0};
+  std::mutex mutex_;
+  std::condition_variable woken_;
+};
+
 /// The threads of the process. They start with the first loop that has parts for them, and end with the process.
 class Pool {
  public:
@@ -100,18 +153,13 @@ class Pool {
     const std::unique_lock owner(owner_, std::try_to_lock);
     if (!owner.owns_lock()) return false;
     start(loop.parts() - 1);
-    {
-      const std::lock_guard lock(mutex_);
-      loop_ = &loop;
-      openings_ = loop.parts() - 1;
-    }
-    for (std::int64_t part = 1; part < loop.parts(); ++part) work_came_.notify_one();
+    loop_ = &loop;
+    state_ = (loop.parts() - 1) * kOpening;
+    idle_.wake(loop.parts() - 1);
     loop.work();
-    std::unique_lock lock(mutex_);
-    openings_ = 0;  // every part is taken: workers that wake up only now are not waited for
+    state_ &= kOpening - 1;  // every part is taken: workers that come only now are not waited for
     // The loop lives on this stack: no worker may still look at it.
-    worker_done_.wait(lock, [&] { return looking_ == 0; });
-    loop_ = nullptr;
+    done_.wait_until([&] { return state_ == 0; });
     return true;
   }
 
@@ -135,42 +183,42 @@ class Pool {
   }
 
   void stop() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    work_came_.notify_all();
+    stopping_ = true;
+    idle_.wake(std::ssize(workers_));
     for (std::thread& worker : workers_) worker.join();
     workers_.clear();
     stopping_ = false;
   }
 
   void serve() {
-    std::unique_lock lock(mutex_);
     while (true) {
-      work_came_.wait(lock, [&] { return stopping_ || openings_ > 0; });
+      idle_.wait_until([&] { return stopping_ || state_ >= kOpening; });
       if (stopping_) return;
-      --openings_;
-      ++looking_;
-      Loop& loop = *loop_;
-      lock.unlock();
-      loop.work();
-      lock.lock();
-      --looking_;
-      if (looking_ == 0) worker_done_.notify_one();
+      if (!enter()) continue;
+      loop_.load()->work();
+      if (--state_ == 0) done_.wake(1);
     }
+  }
+
+  /// Takes an opening of the loop, if there is one.
+  bool enter() {
+    std::int64_t state = state_;
+    while (state >= kOpening)
+      if (state_.compare_exchange_weak(state, state - kOpening + 1)) return true;
+    return false;
   }
 
   std::mutex owner_;  // held by the caller whose loop runs
   std::vector<std::thread> workers_;
 
-  std::mutex mutex_;  // guards what follows
-  std::condition_variable work_came_;
-  std::condition_variable worker_done_;
-  Loop* loop_ = nullptr;
-  std::int64_t openings_ = 0;  // workers it still takes
-  std::int64_t looking_ = 0;   // workers that hold a reference to it
-  bool stopping_ = false;
+  /// How many workers the loop still takes, times kOpening, and how many hold a reference to it: one number, so that
+  /// none enters a loop that was closed.
+  static constexpr std::int64_t kOpening = std::int64_t{1} << 32;
+  std::atomic<std::int64_t> state_{0};
+  std::atomic<Loop*> loop_{nullptr};
+  std::atomic<bool> stopping_{false};
+  Sleepers idle_;  // workers without a loop
+  Sleepers done_;  // the caller whose parts are all taken
 };
 
 }  // namespace

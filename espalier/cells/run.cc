@@ -14,7 +14,7 @@ namespace {
 /// Rows of a piece: what a product leaves is still in the second cache when the next instruction reads it.
 constexpr std::int64_t kPieceRows = 64;
 /// Work below which a part is not worth the waking of a thread.
-constexpr std::int64_t kLeastWork = std::int64_t{1} << 19;
+constexpr std::int64_t kLeastWork = std::int64_t{1} << 17;
 constexpr std::int64_t kLeastRows = 8;
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "espalier/base/error.h"
+#include "espalier/base/threads.h"
 #include "espalier/kernels/rows.h"
 
 namespace espalier {
@@ -21,14 +22,6 @@ void visit_float(DType dtype, const F& f) {
     throw InternalError("gradients: int32 has no gradient");
 }
 
-void add_to(Tensor& to, const Tensor& from) {
-  visit_float(to.dtype(), [&]<class T>(T) {
-    const std::span<T> y = to.as<T>();
-    const std::span<const T> x = from.as<T>();
-    for (std::size_t i = 0; i < y.size(); ++i) y[i] += x[i];
-  });
-}
-
 Shape with_rows(const Shape& shape, std::size_t rows) { return shape.with(0, static_cast<std::int64_t>(rows)); }
 
 /// y += x, of `width` numbers.
@@ -38,6 +31,15 @@ void add_row_to(DType dtype, std::byte* y, const std::byte* x, std::size_t width
     return;
   }
   for (std::size_t i = 0; i < width; ++i) reinterpret_cast<double*>(y)[i] += reinterpret_cast<const double*>(x)[i];
+}
+
+void add_to(Tensor& to, const Tensor& from) {
+  constexpr std::int64_t kGrain = 1 << 14;
+  const std::size_t size = size_of(to.dtype());
+  parallel_for(to.elements(), kGrain, [&](std::int64_t begin, std::int64_t end) {
+    const std::size_t offset = static_cast<std::size_t>(begin) * size;
+    add_row_to(to.dtype(), to.data() + offset, from.data() + offset, static_cast<std::size_t>(end - begin));
+  });
 }
 
 }  // namespace
@@ -91,6 +93,26 @@ struct Gradients::Entry : Gradient {
     row_values = std::move(sums);
     sparse = true;
     is_zero = false;
+  }
+
+  /// Adds rows; values_of(i) are those of the i-th.
+  template <class ValuesOf>
+  void merge_rows(std::span<const std::int32_t> given, const ValuesOf& values_of) {
+    const auto width = static_cast<std::size_t>(row_width());
+    const DType dtype = parameter->value().dtype();
+    const std::size_t row_bytes = width * size_of(dtype);
+    if (!is_zero && !sparse) {  // the parameter is also used as a whole
+      for (std::size_t i = 0; i < given.size(); ++i)
+        add_row_to(dtype, dense.data() + static_cast<std::size_t>(given[i]) * row_bytes, values_of(i), width);
+      return;
+    }
+    // What is there already comes first, then the new rows in the order they came: the same bits every time.
+    std::vector<std::int32_t> all = rows;
+    all.insert(all.end(), given.begin(), given.end());
+    const std::size_t old = rows.size();
+    set_rows(all, [&](std::size_t i) -> const std::byte* {
+      return i < old ? row_values.data() + i * row_bytes : values_of(i - old);
+    });
   }
 };
 
@@ -174,34 +196,19 @@ void Gradients::join_rows() {
   for (auto& entry : entries_) {
     Entry& of = *entry;
     if (of.new_rows.empty()) continue;
-    const Parameter& parameter = *of.parameter;
-    const auto width = static_cast<std::size_t>(of.row_width());
-    const DType dtype = parameter.value().dtype();
-    const std::size_t row_bytes = width * size_of(dtype);
-    const auto new_row = [&](std::size_t i) { return of.new_values.data() + i * row_bytes; };
-
-    if (!of.is_zero && !of.sparse) {  // the parameter is also used as a whole
-      for (std::size_t i = 0; i < of.new_rows.size(); ++i)
-        add_row_to(dtype, of.dense.data() + static_cast<std::size_t>(of.new_rows[i]) * row_bytes, new_row(i), width);
-    } else {
-      // What is there already comes first, then the new rows in the order they came: the same bits every time.
-      std::vector<std::int32_t> rows = of.rows;
-      rows.insert(rows.end(), of.new_rows.begin(), of.new_rows.end());
-      const std::size_t old = of.rows.size();
-      of.set_rows(rows,
-                  [&](std::size_t i) { return i < old ? of.row_values.data() + i * row_bytes : new_row(i - old); });
-    }
+    const std::size_t row_bytes = static_cast<std::size_t>(of.row_width()) * size_of(of.parameter->value().dtype());
+    of.merge_rows(of.new_rows, [&](std::size_t i) { return of.new_values.data() + i * row_bytes; });
     of.new_rows.clear();
     of.new_values.clear();
   }
 }
 
 void Gradients::add(const Gradients& other) {
+  join_rows();
   for (const Gradient* from : other.all()) {
     if (from->sparse) {
       const std::size_t size = static_cast<std::size_t>(from->row_width()) * size_of(from->parameter->value().dtype());
-      for (std::size_t i = 0; i < from->rows.size(); ++i)
-        add_row(*from->parameter, from->rows[i], from->row_values.data() + i * size);
+      entry(*from->parameter).merge_rows(from->rows, [&](std::size_t i) { return from->row_values.data() + i * size; });
     } else {
       const Dense to = dense(*from->parameter);
       Entry& of = entry(*from->parameter);
@@ -211,7 +218,6 @@ void Gradients::add(const Gradients& other) {
         add_to(of.dense, from->dense);
     }
   }
-  join_rows();
 }
 
 void Gradients::scale(double factor) {

@@ -15,6 +15,7 @@
 #include "espalier/ops/all.h"
 #include "espalier/optim/adam.h"
 #include "espalier/optim/schedule.h"
+#include "espalier/train/lanes.h"
 
 namespace espalier::train {
 namespace {
@@ -151,61 +152,37 @@ namespace {
 /// Computes the gradients of minibatches, each divided among the threads.
 class Workers {
  public:
-  explicit Workers(Strategy strategy) {
-    for (int i = 0; i < thread_count(); ++i) workers_.push_back(std::make_unique<Worker>(strategy));
-  }
+  explicit Workers(Strategy strategy) : lanes_({.strategy = strategy}) {}
 
   /// The score of the trees of a minibatch; gradients() has the sum over them afterwards.
   ListOpsScore run(const ListOpsNet& net, std::span<const data::Tree> trees, std::span<const std::size_t> batch) {
-    const auto parts = static_cast<std::int64_t>(std::min(workers_.size(), batch.size()));
-    const auto size = static_cast<std::int64_t>(batch.size());
-    parallel_for(parts, 1, [&](std::int64_t from, std::int64_t to) {
-      for (std::int64_t p = from; p < to; ++p) {
-        const auto begin = static_cast<std::size_t>(size * p / parts);
-        const auto end = static_cast<std::size_t>(size * (p + 1) / parts);
-        workers_[static_cast<std::size_t>(p)]->run(net, trees, batch.subspan(begin, end - begin));
+    std::vector<ListOpsScore> scores(batch.size());
+    lanes_.run(static_cast<std::int64_t>(batch.size()), [&](Lane& lane, std::int64_t begin, std::int64_t end) {
+      std::vector<Expr> digits;
+      std::vector<Expr> losses;
+      const auto part = batch.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+      for (std::size_t i : part) {
+        lane.graph.begin_instance(i);
+        digits.push_back(net(lane.graph, trees[i]));
+        lane.graph.keep(digits.back());
+        losses.push_back(cross_entropy(digits.back(), trees[i].label()));
+        lane.graph.keep(losses.back());
       }
+      sum(losses).backward({.into = &lane.gradients, .wanted = {}});
+      for (std::size_t i = 0; i < part.size(); ++i)
+        count(scores[static_cast<std::size_t>(begin) + i], trees[part[i]], digits[i].value(), losses[i].scalar());
     });
-    ListOpsScore score;
-    for (std::size_t p = 0; p < static_cast<std::size_t>(parts); ++p) {
-      if (p > 0) gradients().add(workers_[p]->gradients);
-      add(score, workers_[p]->score);
-      statistics_.add(workers_[p]->graph.statistics());
-    }
-    return score;
+    ListOpsScore total;
+    for (const ListOpsScore& score : scores) add(total, score);
+    statistics_.add(lanes_.statistics());
+    return total;
   }
 
-  Gradients& gradients() { return workers_[0]->gradients; }
+  Gradients& gradients() { return lanes_.gradients(); }
   Statistics& statistics() { return statistics_; }
 
  private:
-  /// What one thread works with.
-  struct Worker {
-    explicit Worker(Strategy strategy) : graph({.strategy = strategy}) {}
-
-    void run(const ListOpsNet& net, std::span<const data::Tree> trees, std::span<const std::size_t> part) {
-      gradients.clear();
-      score = {};
-      graph.clear();
-      std::vector<Expr> digits;
-      std::vector<Expr> losses;
-      for (std::size_t i : part) {
-        graph.begin_instance(i);
-        digits.push_back(net(graph, trees[i]));
-        graph.keep(digits.back());
-        losses.push_back(cross_entropy(digits.back(), trees[i].label()));
-        graph.keep(losses.back());
-      }
-      sum(losses).backward({.into = &gradients, .wanted = {}});
-      for (std::size_t i = 0; i < part.size(); ++i) count(score, trees[part[i]], digits[i].value(), losses[i].scalar());
-    }
-
-    Graph graph;
-    Gradients gradients;
-    ListOpsScore score;
-  };
-
-  std::vector<std::unique_ptr<Worker>> workers_;
+  Lanes lanes_;
   Statistics statistics_;
 };
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <limits>
 #include <mutex>
@@ -41,6 +42,21 @@ Parts parts_of(std::int64_t n, std::int64_t grain) {
     parts.insert({begin, end});
   });
   return parts;
+}
+
+TEST_F(ParallelFor, WakesThreadsThatSleepAndWaitsForLateOnes) {
+  set_thread_count(3);
+  for (const int milliseconds : {0, 1, 3}) {  // threads look for a part of one before they sleep
+    for (int time = 0; time < 5; ++time) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+      std::vector<int> done(3);
+      parallel_for(3, 1, [&](std::int64_t begin, std::int64_t) {
+        if (begin > 0) std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+        done[static_cast<std::size_t>(begin)] = 1;
+      });
+      EXPECT_EQ(done, std::vector<int>(3, 1));
+    }
+  }
 }
 
 TEST_F(ParallelFor, TouchesEveryElementOnce) {
