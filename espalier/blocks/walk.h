@@ -35,14 +35,12 @@ class Walk {
     std::size_t first;
   };
   std::vector<Collected> metrics;
-  struct Loss {
-    std::int32_t channel;
-    Expr value;
-  };
-  std::vector<Loss> losses;
   std::vector<Collected> taps;
   std::vector<Slot> collected;
+  /// Forgets all of these.
   void forget_collected();
+  /// The losses of all instances so far: numbers, with their weights.
+  std::vector<Expr> losses;
   /// Objects and sequences that results and collected values refer to. To keep them longer, take it.
   std::shared_ptr<Keep> keep = std::make_shared<Keep>();
 

@@ -22,6 +22,14 @@ constexpr std::uint32_t kSharedInput = 0x80000000U;
                   what, name, index_of(node), at));
 }
 
+/// Whether the first field is one of those that need no check.
+bool is_choice(const Signature& signature, const void* fields) {
+  if (signature.choices == 0) return false;
+  std::int32_t first = 0;
+  std::memcpy(&first, fields, sizeof(first));
+  return first >= 0 && first < signature.choices;
+}
+
 }  // namespace
 
 Graph::Graph(const GraphOptions& options)
@@ -230,6 +238,7 @@ SignatureId Graph::new_signature(const OpInfo& info, const void* attrs, std::spa
   signature.info = &info;
   signature.type = types_.intern(dtype, info.infer(attrs, in));
   signature.saved = info.saved != nullptr ? info.saved(attrs, in) : 0;
+  signature.choices = info.choices != nullptr ? info.choices(attrs, in) : 0;
   signature.view = info.view != nullptr ? info.view(attrs, in) : -1;
   signature.side_by_side = info.side_by_side != nullptr && info.side_by_side(attrs, in);
   return signatures_.add(key, hash, signature);
@@ -298,7 +307,7 @@ void Graph::grow_fields(std::size_t at_least) {
   const std::int32_t known = signatures_.find(key, hash.value());
   const SignatureId signature =
       known >= 0 ? SignatureId{known} : new_signature(info, attrs, operands, key, hash.value());
-  if (info.check != nullptr) check_fields(info, attrs, fields, operands);
+  if (info.check != nullptr && !is_choice(signatures_[signature], fields)) check_fields(info, attrs, fields, operands);
   if (size_ == capacity_) [[unlikely]]
     grow();
 
@@ -314,7 +323,63 @@ void Graph::grow_fields(std::size_t at_least) {
   return expr(NodeId{size_++});
 }
 
+/// Records a node like the newest of its op, if it has the same attributes and parameters, and operands of the same
+/// types before those; else gives -1.
+[[gnu::always_inline]] inline std::int32_t Graph::record_like_newest(const NewestOp& newest, const OpInfo& info,
+                                                                     const void* attrs, const void* fields,
+                                                                     std::span<const Operand> operands) {
+  if (newest.info != &info || newest.epoch != epoch_) return -1;
+  const NodeId* const of_newest = inputs_.data() + input_begin_[at(newest.node)];
+  std::array<NodeId, NewestOp::kMost> stacked;
+  std::size_t i = 0;
+  for (; i < newest.stacked; ++i) {
+    const Expr& expr = operands[i].expr();
+    if (!owns(expr)) return -1;
+    stacked[i] = expr.node();
+    if (shared_[at(stacked[i])] != 0 || type_[at(stacked[i])] != type_[at(of_newest[i])]) return -1;
+  }
+  for (; i < operands.size(); ++i)
+    if (operands[i].parameter() == nullptr || operands[i].parameter()->uid() != newest.parameters[i]) return -1;
+  const SignatureId id = signature_[at(newest.node)];
+  const auto* words = static_cast<const std::uint32_t*>(attrs);
+  if (!std::equal(words, words + info.attr_words, static_cast<const std::uint32_t*>(signatures_.attrs(id)))) return -1;
+  if (info.check != nullptr && !is_choice(signatures_[id], fields)) return -1;
+  return index_of(record_like(newest.node, fields, {stacked.data(), newest.stacked}, operands.front().where()));
+}
+
+/// Remembers a node, where others may be recorded like it.
+void Graph::remember(NewestOp& newest, const OpInfo& info, NodeId node, std::span<const Operand> operands) const {
+  if (operands.size() > NewestOp::kMost || info.takes_any_number()) return;
+  std::size_t stacked = 0;
+  while (stacked < operands.size() && operands[stacked].parameter() == nullptr) ++stacked;
+  for (std::size_t i = 0; i < stacked; ++i)
+    if (shared(inputs(node)[i])) return;
+  if (stacked == 0 && !info.never_shared()) return;
+  for (std::size_t i = stacked; i < operands.size(); ++i) {
+    if (operands[i].parameter() == nullptr) return;
+    newest.parameters[i] = operands[i].parameter()->uid();
+  }
+  newest.info = &info;
+  newest.epoch = epoch_;
+  newest.node = node;
+  newest.stacked = stacked;
+}
+
+/// Where the newest node of an op is kept: ops with several weights have several. Two that meet live side by side.
+[[gnu::always_inline]] inline Graph::NewestOp& Graph::newest_op(const OpInfo& info, const Operand& last) {
+  const std::uint64_t uid = last.parameter() != nullptr ? last.parameter()->uid() : 0;
+  const std::uint64_t mixed = (static_cast<std::uint64_t>(index_of(info.id)) + 97 * uid) * 0x9E3779B97F4A7C15;
+  const std::size_t place = mixed >> 58;
+  static_assert(std::tuple_size_v<decltype(newest_ops_)> == 1 << 6);
+  const NewestOp& first = newest_ops_[place];
+  const bool is_taken = first.epoch == epoch_ && first.info != &info;
+  return newest_ops_[is_taken ? place ^ 1U : place];
+}
+
 Expr Graph::record(const OpInfo& info, const void* attrs, const void* fields, std::span<const Operand> operands) {
+  NewestOp& newest = newest_op(info, operands.back());
+  if (const std::int32_t like = record_like_newest(newest, info, attrs, fields, operands); like >= 0)
+    return expr(NodeId{like});
   const Mark before = mark();
   NodeId* nodes = room_for_inputs(operands.size());
   try {
@@ -322,7 +387,9 @@ Expr Graph::record(const OpInfo& info, const void* attrs, const void* fields, st
       const Operand& operand = operands[i];
       nodes[i] = owns(operand.expr()) ? operand.expr().node() : node_of(info, i, operand);
     }
-    return append(info, attrs, fields, {nodes, operands.size()}, operands.front().where());
+    const Expr result = append(info, attrs, fields, {nodes, operands.size()}, operands.front().where());
+    remember(newest, info, result.node(), operands);
+    return result;
   } catch (const Refusal& refusal) {
     refuse(info, refusal, {nodes, operands.size()}, operands.front().where(), before);
   } catch (...) {
@@ -425,14 +492,14 @@ Graph& graph_of(const OpInfo& info, const Operands& operands) {
 }
 
 Graph& Expr::graph() const {
-  if (slot_ == nullptr) throw UsageError("expr: this Expr was made by no operation");
-  if (slot_->generation.load(std::memory_order_acquire) != generation_) refuse_stale("expr", "x", node_, "");
-  return *slot_->graph.load(std::memory_order_acquire);
+  if (slot() == nullptr) throw UsageError("expr: this Expr was made by no operation");
+  if (slot()->generation.load(std::memory_order_acquire) != generation()) refuse_stale("expr", "x", node(), "");
+  return *slot()->graph.load(std::memory_order_acquire);
 }
 
-const Shape& Expr::shape() const { return graph().type(node_).shape; }
+const Shape& Expr::shape() const { return graph().type(node()).shape; }
 
-DType Expr::dtype() const { return graph().type(node_).dtype; }
+DType Expr::dtype() const { return graph().type(node()).dtype; }
 
 const Shape& Operand::shape() const { return parameter_ != nullptr ? parameter_->shape() : expr_.shape(); }
 
