@@ -323,28 +323,57 @@ void Graph::grow_fields(std::size_t at_least) {
   return expr(NodeId{size_++});
 }
 
+/// Appends a node of the signature of `sample`, whose inputs are in place.
+[[gnu::always_inline]] inline NodeId Graph::append_like(std::size_t sample, std::size_t operands, const void* fields,
+                                                        InstanceId instance, SourceLine where) {
+  if (size_ == capacity_) [[unlikely]]
+    grow();
+  const auto n = static_cast<std::size_t>(size_);
+  const SignatureId signature = signature_[sample];
+  const auto field_bytes = static_cast<std::size_t>(signatures_[signature].info->field_bytes);
+  field_begin_[n] = field_bytes > 0 ? add_fields(fields, field_bytes) : 0;
+  signature_[n] = signature;
+  type_[n] = type_[sample];
+  instance_[n] = instance == kNoInstance ? current_instance_ : instance;
+  source_file_[n] = where.file;
+  source_line_[n] = where.line;
+  shared_[n] = 0;
+  input_begin_[n + 1] = input_begin_[n] + static_cast<std::uint32_t>(operands);
+  return NodeId{size_++};
+}
+
 /// Records a node like the newest of its op, if it has the same attributes and parameters, and operands of the same
 /// types before those; else gives -1.
 [[gnu::always_inline]] inline std::int32_t Graph::record_like_newest(const NewestOp& newest, const OpInfo& info,
                                                                      const void* attrs, const void* fields,
                                                                      std::span<const Operand> operands) {
   if (newest.info != &info || newest.epoch != epoch_) return -1;
-  const NodeId* const of_newest = inputs_.data() + input_begin_[at(newest.node)];
-  std::array<NodeId, NewestOp::kMost> stacked;
+  const std::size_t sample = at(newest.node);
+  const std::size_t count = operands.size();
+  NodeId* const nodes = room_for_inputs(count);  // before the look at those of the sample, which may move
+  const NodeId* const of_sample = inputs_.data() + input_begin_[sample];
+  InstanceId instance = kNoInstance;
   std::size_t i = 0;
   for (; i < newest.stacked; ++i) {
     const Expr& expr = operands[i].expr();
     if (!owns(expr)) return -1;
-    stacked[i] = expr.node();
-    if (shared_[at(stacked[i])] != 0 || type_[at(stacked[i])] != type_[at(of_newest[i])]) return -1;
+    const NodeId node = expr.node();
+    if (shared_[at(node)] != 0 || type_[at(node)] != type_[at(of_sample[i])]) return -1;
+    const InstanceId of = instance_[at(node)];
+    if (of != instance && of != kNoInstance) instance = instance == kNoInstance ? of : kJoint;
+    nodes[i] = node;
   }
-  for (; i < operands.size(); ++i)
+  for (; i < count; ++i) {
     if (operands[i].parameter() == nullptr || operands[i].parameter()->uid() != newest.parameters[i]) return -1;
-  const SignatureId id = signature_[at(newest.node)];
-  const auto* words = static_cast<const std::uint32_t*>(attrs);
-  if (!std::equal(words, words + info.attr_words, static_cast<const std::uint32_t*>(signatures_.attrs(id)))) return -1;
-  if (info.check != nullptr && !is_choice(signatures_[id], fields)) return -1;
-  return index_of(record_like(newest.node, fields, {stacked.data(), newest.stacked}, operands.front().where()));
+    nodes[i] = of_sample[i];
+  }
+  if (info.attr_words > 0) {
+    const auto* words = static_cast<const std::uint32_t*>(attrs);
+    const auto* known = static_cast<const std::uint32_t*>(signatures_.attrs(signature_[sample]));
+    if (!std::equal(words, words + info.attr_words, known)) return -1;
+  }
+  if (info.check != nullptr && !is_choice(signatures_[signature_[sample]], fields)) return -1;
+  return index_of(append_like(sample, count, fields, instance, operands.front().where()));
 }
 
 /// Remembers a node, where others may be recorded like it.
@@ -427,8 +456,6 @@ Expr Graph::record_leaf(const OpInfo& info, const void* attrs, const void* field
 NodeId Graph::record_like(NodeId sample, const void* fields, std::span<const NodeId> stacked, SourceLine where) {
   const std::size_t like = at(sample);
   const std::size_t operands = input_begin_[like + 1] - input_begin_[like];
-  if (size_ == capacity_) [[unlikely]]
-    grow();
   NodeId* const nodes = room_for_inputs(operands);
   InstanceId instance = kNoInstance;
   for (std::size_t i = 0; i < stacked.size(); ++i) {
@@ -438,19 +465,7 @@ NodeId Graph::record_like(NodeId sample, const void* fields, std::span<const Nod
   }
   const NodeId* const of_sample = inputs_.data() + input_begin_[like];
   for (std::size_t i = stacked.size(); i < operands; ++i) nodes[i] = of_sample[i];
-
-  const auto n = static_cast<std::size_t>(size_);
-  const SignatureId signature = signature_[like];
-  const auto field_bytes = static_cast<std::size_t>(signatures_[signature].info->field_bytes);
-  field_begin_[n] = field_bytes > 0 ? add_fields(fields, field_bytes) : 0;
-  signature_[n] = signature;
-  type_[n] = type_[like];
-  instance_[n] = instance == kNoInstance ? current_instance_ : instance;
-  source_file_[n] = where.file;
-  source_line_[n] = where.line;
-  shared_[n] = 0;
-  input_begin_[n + 1] = input_begin_[n] + static_cast<std::uint32_t>(operands);
-  return NodeId{size_++};
+  return append_like(like, operands, fields, instance, where);
 }
 
 void Graph::refuse(const OpInfo& info, const Refusal& refusal, std::span<const NodeId> operands, SourceLine where,

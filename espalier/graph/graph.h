@@ -226,6 +226,8 @@ class ESPALIER_EXPORT Graph {
   void grow_fields(std::size_t at_least);
   Expr append(const OpInfo& info, const void* attrs, const void* fields, std::span<const NodeId> operands,
               SourceLine where);
+  NodeId append_like(std::size_t sample, std::size_t operands, const void* fields, InstanceId instance,
+                     SourceLine where);
   struct NewestOp;
   NewestOp& newest_op(const OpInfo& info, const Operand& last);
   std::int32_t record_like_newest(const NewestOp& newest, const OpInfo& info, const void* attrs, const void* fields,
