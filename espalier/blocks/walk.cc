@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 
 #include "espalier/base/error.h"
 #include "espalier/blocks/function.h"
@@ -64,17 +65,17 @@ void Walk::execute(const void* input) {
   std::int64_t base = 0;
   std::int32_t size = code_.root.frame;
   reserve(size);
-  frames_.clear();
   frame_ = stack_.data();
   if (code_.root.arguments > 0) frame_[0].input = input;
   const Instruction* at = first + code_.root.entry;
   // Opens the frame of a procedure; gives the caller's, which may have moved.
-  const auto enter = [&](const Procedure& procedure) {
-    frames_.push_back({at + 1, at->out, base, size});
-    const std::int64_t next = base + size;
-    reserve(next + procedure.frame);
+  const auto enter = [&](const Procedure& procedure) __attribute__((always_inline)) {
+    const std::int64_t next = base + size + kFrameSlots;
+    if (next + procedure.frame > std::ssize(stack_)) [[unlikely]]
+      reserve(next + procedure.frame);
     Slot* const caller = stack_.data() + base;
     frame_ = stack_.data() + next;
+    new (frame_ - kFrameSlots) Frame{at + 1, at->out, base, size};
     base = next;
     size = procedure.frame;
     return caller;
@@ -159,18 +160,17 @@ void Walk::execute(const void* input) {
         break;
       }
       case Opcode::kReturn: {
-        if (frames_.empty()) {
+        if (base == 0) {
           for (std::int32_t i = 0; i < at->count; ++i) results[static_cast<std::size_t>(i)] = frame_[at->in[i]];
           return;
         }
-        const Frame& back = frames_.back();
+        const Frame back = *std::launder(reinterpret_cast<const Frame*>(frame_ - kFrameSlots));
         Slot* const caller = stack_.data() + back.base;
         for (std::int32_t i = 0; i < at->count; ++i) caller[back.results[i]] = frame_[at->in[i]];
         frame_ = caller;
         base = back.base;
         size = back.size;
         at = back.back;
-        frames_.pop_back();
         break;
       }
     }

@@ -13,6 +13,7 @@
 #include "espalier/base/inline_list.h"
 #include "espalier/base/shape.h"
 #include "espalier/base/source_line.h"
+#include "espalier/base/whole.h"
 #include "espalier/graph/graph_slot.h"
 #include "espalier/tensor/tensor.h"
 
@@ -61,10 +62,9 @@ class ESPALIER_EXPORT Expr {
   std::uint32_t generation() const { return static_cast<std::uint32_t>(static_cast<std::uint64_t>(parts_[1]) >> 32); }
 
  private:
-  /// One register. In two, an Expr is stored in two pieces and copied in one soon after, for which a processor waits
-  /// until both are in the cache: a third of what recording cost.
-  using Parts = std::int64_t __attribute__((vector_size(16)));
-  Parts parts_{};  // the slot; the generation, and the node below it
+  friend class Operand;
+
+  Whole parts_{};  // the slot; the generation, and the node below it
 };
 
 /// What an op takes: converts from an Expr or a parameter at the user's line, and remembers that line.
@@ -75,15 +75,20 @@ class Operand {
       : expr_(expr), where_{file, line} {}
   Operand(const Parameter& parameter, const char* file = __builtin_FILE(),  // NOLINT(google-explicit-constructor)
           std::int32_t line = __builtin_LINE())
-      : parameter_(&parameter), where_{file, line} {}
+      : Operand(&parameter, SourceLine{file, line}) {}
   Operand(const Parameter* parameter, const char* file = __builtin_FILE(),  // NOLINT(google-explicit-constructor)
           std::int32_t line = __builtin_LINE())
-      : parameter_(parameter), where_{file, line} {}
+      : Operand(parameter, SourceLine{file, line}) {}
   Operand(const Expr& expr, SourceLine where) : expr_(expr), where_(where) {}
-  Operand(const Parameter* parameter, SourceLine where) : parameter_(parameter), where_(where) {}
+  Operand(const Parameter* parameter, SourceLine where) : where_(where) {
+    expr_.parts_ = Whole{0, reinterpret_cast<std::intptr_t>(parameter)};
+  }
 
+  /// Of a parameter, an Expr that belongs to no graph.
   const Expr& expr() const { return expr_; }
-  const Parameter* parameter() const { return parameter_; }
+  const Parameter* parameter() const {
+    return expr_.slot() == nullptr ? reinterpret_cast<const Parameter*>(expr_.parts_[1]) : nullptr;
+  }
   SourceLine where() const { return where_; }
   /// Another operand with this one's source line: a layer made of several ops names its caller's line in each.
   Operand at(const Expr& other) const { return {other, where_}; }
@@ -94,8 +99,7 @@ class Operand {
   ESPALIER_EXPORT DType dtype() const;
 
  private:
-  Expr expr_;
-  const Parameter* parameter_ = nullptr;
+  Expr expr_;  // where its graph would be, none: the parameter in place of the rest
   SourceLine where_;
 };
 

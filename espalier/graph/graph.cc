@@ -291,16 +291,18 @@ void Graph::grow_fields(std::size_t at_least) {
   // An operation belongs to the instance of its operands; a leaf to the current one.
   InstanceId instance = kNoInstance;
   std::uint8_t all_shared = info.never_shared() ? 0 : 1;
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    const NodeId node = operands[i];
-    const std::uint8_t is_shared = shared_[at(node)];
+  const auto join = [&](NodeId node) {
     const InstanceId of = instance_[at(node)];
     if (of != instance && of != kNoInstance) instance = instance == kNoInstance ? of : kJoint;
-    all_shared &= is_shared;
-    if (i < in_key)
-      push(is_shared != 0 && info.by_identity(i) ? kSharedInput | static_cast<std::uint32_t>(index_of(node))
-                                                 : static_cast<std::uint32_t>(index_of(type_[at(node)])));
+    all_shared &= shared_[at(node)];
+  };
+  for (std::size_t i = 0; i < in_key && i < operands.size(); ++i) {
+    const NodeId node = operands[i];
+    join(node);
+    push(shared_[at(node)] != 0 && info.by_identity(i) ? kSharedInput | static_cast<std::uint32_t>(index_of(node))
+                                                       : static_cast<std::uint32_t>(index_of(type_[at(node)])));
   }
+  for (std::size_t i = in_key; i < operands.size(); ++i) join(operands[i]);  // of a sum over many, and the like
   if (instance == kNoInstance && all_shared == 0) instance = current_instance_;
 
   const std::span<const std::uint32_t> key(key_.data(), end);
@@ -316,8 +318,8 @@ void Graph::grow_fields(std::size_t at_least) {
   signature_[n] = signature;
   type_[n] = signatures_[signature].type;
   instance_[n] = instance;
-  source_file_[n] = where.file;
-  source_line_[n] = where.line;
+  source_file_[n] = where.file();
+  source_line_[n] = where.line();
   shared_[n] = all_shared;
   input_begin_[n + 1] = input_begin_[n] + static_cast<std::uint32_t>(operands.size());
   return expr(NodeId{size_++});
@@ -335,8 +337,8 @@ void Graph::grow_fields(std::size_t at_least) {
   signature_[n] = signature;
   type_[n] = type_[sample];
   instance_[n] = instance == kNoInstance ? current_instance_ : instance;
-  source_file_[n] = where.file;
-  source_line_[n] = where.line;
+  source_file_[n] = where.file();
+  source_line_[n] = where.line();
   shared_[n] = 0;
   input_begin_[n + 1] = input_begin_[n] + static_cast<std::uint32_t>(operands);
   return NodeId{size_++};
@@ -516,8 +518,8 @@ const Shape& Expr::shape() const { return graph().type(node()).shape; }
 
 DType Expr::dtype() const { return graph().type(node()).dtype; }
 
-const Shape& Operand::shape() const { return parameter_ != nullptr ? parameter_->shape() : expr_.shape(); }
+const Shape& Operand::shape() const { return parameter() != nullptr ? parameter()->shape() : expr_.shape(); }
 
-DType Operand::dtype() const { return parameter_ != nullptr ? parameter_->value().dtype() : expr_.dtype(); }
+DType Operand::dtype() const { return parameter() != nullptr ? parameter()->value().dtype() : expr_.dtype(); }
 
 }  // namespace espalier
