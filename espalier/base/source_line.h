@@ -12,9 +12,9 @@ namespace espalier {
 class SourceLine {
  public:
   SourceLine(const char* file = "", std::int32_t line = 0)  // NOLINT(google-explicit-constructor): {file, line}
-      : parts_{reinterpret_cast<std::intptr_t>(file), line} {}
+      : parts_{number_of(file), line} {}
 
-  const char* file() const { return reinterpret_cast<const char*>(parts_[0]); }
+  const char* file() const { return address_in<const char>(parts_[0]); }
   std::int32_t line() const { return static_cast<std::int32_t>(parts_[1]); }
 
   /// As in "tree_lstm.cc:88", without folders.

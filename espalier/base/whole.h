@@ -11,4 +11,11 @@ namespace espalier {
 
 using Whole = std::int64_t __attribute__((vector_size(16)));
 
+/// One of the two numbers from an address, and back.
+inline std::int64_t number_of(const void* address) { return reinterpret_cast<std::intptr_t>(address); }
+template <class T>
+T* address_in(std::int64_t number) {
+  return reinterpret_cast<T*>(static_cast<std::intptr_t>(number));  // NOLINT(performance-no-int-to-ptr)
+}
+
 }  // namespace espalier

@@ -38,9 +38,8 @@ class ESPALIER_EXPORT Expr {
  public:
   Expr() = default;
   Expr(GraphSlot* slot, std::uint32_t generation, NodeId node)
-      : parts_{
-            reinterpret_cast<std::intptr_t>(slot),
-            static_cast<std::int64_t>(std::uint64_t{generation} << 32 | static_cast<std::uint32_t>(index_of(node)))} {}
+      : parts_{number_of(slot), static_cast<std::int64_t>(std::uint64_t{generation} << 32 |
+                                                          static_cast<std::uint32_t>(index_of(node)))} {}
 
   Graph& graph() const;
   NodeId node() const { return NodeId{static_cast<std::int32_t>(parts_[1])}; }
@@ -58,7 +57,7 @@ class ESPALIER_EXPORT Expr {
   /// The gradient of the last backward() with respect to this node. Refuses a node that was not `wanted` there.
   Tensor grad() const;
 
-  GraphSlot* slot() const { return reinterpret_cast<GraphSlot*>(parts_[0]); }
+  GraphSlot* slot() const { return address_in<GraphSlot>(parts_[0]); }
   std::uint32_t generation() const { return static_cast<std::uint32_t>(static_cast<std::uint64_t>(parts_[1]) >> 32); }
 
  private:
@@ -81,13 +80,13 @@ class Operand {
       : Operand(parameter, SourceLine{file, line}) {}
   Operand(const Expr& expr, SourceLine where) : expr_(expr), where_(where) {}
   Operand(const Parameter* parameter, SourceLine where) : where_(where) {
-    expr_.parts_ = Whole{0, reinterpret_cast<std::intptr_t>(parameter)};
+    expr_.parts_ = Whole{0, number_of(parameter)};
   }
 
   /// Of a parameter, an Expr that belongs to no graph.
   const Expr& expr() const { return expr_; }
   const Parameter* parameter() const {
-    return expr_.slot() == nullptr ? reinterpret_cast<const Parameter*>(expr_.parts_[1]) : nullptr;
+    return expr_.slot() == nullptr ? address_in<const Parameter>(expr_.parts_[1]) : nullptr;
   }
   SourceLine where() const { return where_; }
   /// Another operand with this one's source line: a layer made of several ops names its caller's line in each.
