@@ -168,7 +168,7 @@ Block one_of(const KeyFunction& key, const std::vector<Case>& cases, const Block
 }
 
 Block optional(const BlockArg& some) {
-  return optional(some, zeros(std::nullopt, some.where().file, some.where().line));
+  return optional(some, zeros(std::nullopt, some.where().file(), some.where().line()));
 }
 
 Block optional(const BlockArg& some, const BlockArg& none) {

@@ -18,15 +18,16 @@ class Walk;
 struct Instruction;
 
 enum class Opcode : std::int32_t {
-  kNative,  // calls `native`
-  kApply,   // calls a function of the user (data: ApplySpec)
-  kField,   // reads a member of a struct (data: FieldSpec)
-  kMove,    // copies `count` registers
-  kJump,    // goes on at `target`
-  kChoose,  // goes on at one of several places, as `choose` says (data: ChoiceSpec)
-  kNext,    // loads the next element of a sequence, or goes on at `target` when there is none
-  kPair,    // loads the next two elements of a round of pairs, or goes on at `target` when one element is left
-  kCall,    // data: Procedure
+  kNative,     // calls `native`
+  kApply,      // calls a function of the user (data: ApplySpec); with `count` 1, its result is a loss too
+  kField,      // reads a member of a struct (data: FieldSpec)
+  kMove,       // copies `count` registers
+  kJump,       // goes on at `target`
+  kChoose,     // goes on at one of several places, as `choose` says (data: ChoiceSpec)
+  kNext,       // loads the next element of a sequence, or goes on at `target` when there is none
+  kPair,       // loads the next two elements of a round of pairs, or goes on at `target` when one element is left
+  kCall,       // data: Procedure
+  kCallField,  // kField and kCall (data: FieldCallSpec)
   kReturn,
 };
 
@@ -60,8 +61,7 @@ struct Channel {
   std::string name;
   Type type;  // of the values
   bool labelled = false;
-  double weight = 1;       // of losses
-  bool is_number = false;  // its type is a tensor of rank 0
+  double weight = 1;  // of losses
 };
 
 struct Code {

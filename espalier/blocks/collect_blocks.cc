@@ -10,6 +10,8 @@
 #include "espalier/blocks/collect.h"
 #include "espalier/blocks/emitter.h"
 #include "espalier/blocks/walk.h"
+#include "espalier/ops/reshape.h"
+#include "espalier/ops/scale.h"
 
 namespace espalier::blocks {
 namespace {
@@ -45,7 +47,19 @@ void emit_collect(Emitter& to, std::int32_t channel, const Registers& value) {
   to.instruction(at).count = static_cast<std::int32_t>(value.size());
 }
 
-void collect_loss(Walk& walk, const Instruction& at) { walk.losses.push_back({at.target, walk.in(at, 0).expr}); }
+void collect_loss(Walk& walk, const Instruction& at) { walk.losses.push_back(walk.in(at, 0).expr); }
+
+struct WeightedLoss {
+  double weight;
+  bool is_number;  // of rank 0 as it is
+};
+
+void collect_weighted_loss(Walk& walk, const Instruction& at) {
+  const auto& spec = *static_cast<const WeightedLoss*>(at.data);
+  const Expr& loss = walk.in(at, 0).expr;
+  const Expr number = spec.is_number ? loss : reshape(loss, {});
+  walk.losses.push_back(spec.weight == 1 ? number : scale(number, spec.weight));
+}
 
 class MetricNode : public BlockNode {
  public:
@@ -85,10 +99,16 @@ class LossNode : public BlockNode {
       types.refuse_kind(*this, given, "a tensor of one element");
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers*) override {
-    const std::int32_t at = to.native(&collect_loss, in_registers, {});
     const Type type = type_of(in);
+    channel_of(to.code().losses, {channel_, type, false, weight_}, "loss");
     const bool is_number = type.shape().rank() == 0;
-    to.instruction(at).target = channel_of(to.code().losses, {channel_, type, false, weight_, is_number}, "loss");
+    const bool is_plain = is_number && weight_ == 1;
+    if (Instruction* made = is_plain ? to.last(Opcode::kApply, in_registers[0]) : nullptr)
+      made->count = 1;
+    else if (is_plain)
+      to.native(&collect_loss, in_registers, {});
+    else
+      to.native(&collect_weighted_loss, in_registers, {}, to.own(WeightedLoss{weight_, is_number}));
     return {};
   }
 

@@ -141,17 +141,17 @@ Wire Wire::operator[](const WireItem& item) const {
   const SourceLine where = item.where();
   std::optional<Block> part;
   if (!item.key()) {
-    part = get(item.place(), where.file, where.line);
+    part = get(item.place(), where.file(), where.line());
   } else if (const auto* record = dynamic_cast<const RecordNode*>(node_of(composition_).children[child_].node)) {
     const std::size_t place = record->find(*item.key());
     if (place == record->children.size())
       node_of(composition_).refuse(fmt::format("{} has no field \"{}\"", record->title(), *item.key()), &where);
-    part = get(static_cast<std::int64_t>(place), where.file, where.line);
+    part = get(static_cast<std::int64_t>(place), where.file(), where.line());
   } else {
-    part = get(*item.key(), where.file, where.line);
+    part = get(*item.key(), where.file(), where.line());
   }
   Wire wire(composition_, add_block(composition_, *part, ""));
-  wire.reads(*this, where.file, where.line);
+  wire.reads(*this, where.file(), where.line());
   return wire;
 }
 
@@ -183,11 +183,11 @@ Wire Composition::output() const { return {block_, kOutput}; }
 Wire Composition::add(const BlockArg& block) const { return {block_, add_block(block_, block.block(), scope_)}; }
 
 Wire Composition::operator()(const BlockArg& block, const Wire& wire) const {
-  return add(block).reads({wire}, block.where().file, block.where().line);
+  return add(block).reads({wire}, block.where().file(), block.where().line());
 }
 
 Wire Composition::operator()(const BlockArg& block, std::initializer_list<Wire> wires) const {
-  return add(block).reads(wires, block.where().file, block.where().line);
+  return add(block).reads(wires, block.where().file(), block.where().line());
 }
 
 void Composition::connect(const Wire& from, const Wire& to, const char* file, std::int32_t line) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "espalier/blocks/collect.h"
+#include "espalier/blocks/function.h"
 #include "espalier/blocks/root_input.h"
 
 namespace espalier::blocks {
@@ -47,7 +48,13 @@ std::int32_t Emitter::add(Opcode opcode, const Registers& in, const Registers& o
   instruction.data = data;
   code_.instructions.push_back(instruction);
   code_.labels.push_back(label_);
-  return here() - 1;
+  return size() - 1;
+}
+
+Instruction* Emitter::last(Opcode opcode, std::int32_t makes) {
+  if (code_.instructions.empty() || target_ == size()) return nullptr;
+  Instruction& last = code_.instructions.back();
+  return last.opcode == opcode && last.out != nullptr && last.out[0] == makes ? &last : nullptr;
 }
 
 std::int32_t Emitter::native(void (*call)(Walk&, const Instruction&), const Registers& in, const Registers& out,
@@ -121,7 +128,14 @@ Registers Emitter::emit_call(BlockNode& body, const std::string& name, const Reg
   if (is_new) bodies_.push_back({own(Procedure()), &body, name});
   Procedure* procedure = bodies_[known->second].procedure;
   Registers out = result(body.out, want);
-  add(Opcode::kCall, in, out, procedure);
+  if (Instruction* read = in.size() == 1 ? last(Opcode::kField, in[0]) : nullptr) {
+    const auto& field = *static_cast<const FieldSpec*>(read->data);
+    read->opcode = Opcode::kCallField;
+    read->out = list(out);
+    read->data = own(FieldCallSpec{field, in[0], procedure});
+  } else {
+    add(Opcode::kCall, in, out, procedure);
+  }
   return out;
 }
 

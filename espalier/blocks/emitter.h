@@ -42,7 +42,11 @@ class Emitter {
   std::int32_t native(void (*call)(Walk&, const Instruction&), const Registers& in, const Registers& out,
                       const void* data = nullptr);
   void move(const Registers& from, const Registers& to);
-  std::int32_t here() const { return static_cast<std::int32_t>(code_.instructions.size()); }
+  /// The place of the next instruction, to be jumped to.
+  std::int32_t here() { return target_ = size(); }
+  /// The last instruction, if it has this opcode, makes this register, and always comes before the next: what follows
+  /// may be made a part of it. Else null.
+  Instruction* last(Opcode opcode, std::int32_t makes);
   void jump_to(std::int32_t at, std::int32_t target) { instruction(at).target = target; }
   Instruction& instruction(std::int32_t at) { return code_.instructions[static_cast<std::size_t>(at)]; }
 
@@ -67,6 +71,7 @@ class Emitter {
     std::string name;
   };
 
+  std::int32_t size() const { return static_cast<std::int32_t>(code_.instructions.size()); }
   const std::int32_t* list(const Registers& registers);
   void write(Body& body);
   bool is_watched(const BlockNode& node) const;
@@ -75,6 +80,7 @@ class Emitter {
   Code& code_;
   std::vector<std::string> watched_;
   std::int32_t next_register_ = 0;
+  std::int32_t target_ = 0;  // the last place that was asked for
   std::int32_t path_ = 0;
   std::string label_;
   std::unordered_map<BlockNode*, std::size_t> body_of_;

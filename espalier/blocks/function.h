@@ -47,6 +47,8 @@ struct CallSite {
   std::vector<const InputType*> types = {};  // NOLINT(readability-redundant-member-init): of the inputs among `in`
   SourceLine where = {};                     // NOLINT(readability-redundant-member-init): of the block
   bool rehearsal = false;                    // only the types of the results are wanted: there are no data
+  const std::int32_t* in = nullptr;          // the registers of its arguments, and of its results
+  const std::int32_t* out = nullptr;
 };
 
 /// What a call sees of the walk.
@@ -54,12 +56,10 @@ struct CallContext {
   Graph& graph;
   Keep& keep;
   Slot* frame;
-  const std::int32_t* in;
-  const std::int32_t* out;
-  const CallSite& site;
+  const CallSite* site;
 
-  Slot& argument(std::size_t i) const { return frame[in[i]]; }
-  Slot& result(std::size_t i) const { return frame[out[i]]; }
+  Slot& argument(std::size_t i) const { return frame[site->in[i]]; }
+  Slot& result(std::size_t i) const { return frame[site->out[i]]; }
 };
 
 /// What an argument may be.
@@ -112,8 +112,17 @@ struct ApplySpec {
   std::vector<Type> results;
 };
 
+struct Procedure;
+
 /// Thrown by an argument that cannot be made up for a rehearsal.
 struct CannotRehearse {};
+
+/// A member of a struct that a declaration is called with.
+struct FieldCallSpec {
+  FieldSpec field;
+  std::int32_t part;  // the register of the member
+  const Procedure* procedure;
+};
 
 template <class... Signature>
 struct SignatureList {};
@@ -220,16 +229,16 @@ struct Argument {
   }
   static decltype(auto) read(const CallContext& context, std::size_t at) {
     if constexpr (std::is_floating_point_v<Read>) {
-      if (context.site.rehearsal) return Read{};
-      return static_cast<Read>(read_number(*context.site.types[at], context.argument(at).input));
+      if (context.site->rehearsal) return Read{};
+      return static_cast<Read>(read_number(*context.site->types[at], context.argument(at).input));
     } else if constexpr (NumberLike<Read>) {
-      if (context.site.rehearsal) return Read{};
-      return read_whole<Read>(*context.site.types[at], context.argument(at).input);
+      if (context.site->rehearsal) return Read{};
+      return read_whole<Read>(*context.site->types[at], context.argument(at).input);
     } else if constexpr (std::is_same_v<Read, std::string_view>) {
-      if (context.site.rehearsal) return std::string_view();
-      return read_text(*context.site.types[at], context.argument(at).input);
+      if (context.site->rehearsal) return std::string_view();
+      return read_text(*context.site->types[at], context.argument(at).input);
     } else if constexpr (std::is_pointer_v<std::remove_cvref_t<P>>) {
-      if (context.site.rehearsal) throw CannotRehearse();
+      if (context.site->rehearsal) throw CannotRehearse();
       return static_cast<const Read*>(context.argument(at).input);
     } else {
       return object(context, at);
@@ -238,7 +247,7 @@ struct Argument {
 
  private:
   static const Read& object(const CallContext& context, std::size_t at) {
-    if (context.site.rehearsal) {
+    if (context.site->rehearsal) {
       if constexpr (std::is_default_constructible_v<Read>)
         return *context.keep.keep(Read{});
       else
@@ -262,7 +271,7 @@ struct Argument<Expr> : TensorArgument<Expr> {
 template <>
 struct Argument<Operand> : TensorArgument<Operand> {
   static Operand read(const CallContext& context, std::size_t at) {
-    return {context.argument(at).expr, context.site.where};
+    return {context.argument(at).expr, context.site->where};
   }
 };
 
@@ -308,7 +317,7 @@ struct SequenceArgument {
   static Whole read(const CallContext& context, std::size_t at) {
     const std::span<const Item> elements = elements_of<Item>(context.argument(at));
     if constexpr (std::is_constructible_v<Whole, std::span<const Item>, SourceLine>)
-      return Whole(elements, context.site.where);
+      return Whole(elements, context.site->where);
     else
       return Whole(elements.begin(), elements.end());
   }

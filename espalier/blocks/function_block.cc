@@ -151,9 +151,9 @@ Type FunctionNode::rehearse(const CallForm& form, const Type& input, DType dtype
   std::iota(places.begin(), places.end(), 0);
   const auto first_result = frame.size();
   frame.resize(frame.size() + static_cast<std::size_t>(form.results));
-  CallSite site{.where = where, .rehearsal = true};
+  CallSite site{.where = where, .rehearsal = true, .in = places.data(), .out = places.data() + first_result};
   add_input_types(input, site.types);
-  form.call(spec_.object.get(), {graph, keep, frame.data(), places.data(), places.data() + first_result, site});
+  form.call(spec_.object.get(), {graph, keep, frame.data(), &site});
   const Slot* results = frame.data() + first_result;
   return form.result_type(results);
 }
@@ -234,7 +234,10 @@ Registers FunctionNode::emit(Emitter& to, const Registers& in_registers, const R
     spec.check = &check_results;
   }
   Registers result = to.result(out, want);
-  to.add(Opcode::kApply, in_registers, result, to.own(std::move(spec)));
+  ApplySpec* const owned = to.own(std::move(spec));
+  const Instruction& instruction = to.instruction(to.add(Opcode::kApply, in_registers, result, owned));
+  owned->site.in = instruction.in;
+  owned->site.out = instruction.out;
   return result;
 }
 

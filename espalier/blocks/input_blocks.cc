@@ -53,13 +53,13 @@ void read_leaf(Walk& walk, const Instruction& at) {
   if (graph.options().dtype == DType::kFloat64) {
     Tensor numbers(spec.shape, DType::kFloat64);
     read_numbers(*spec.type, object, spec.shape, numbers.as<double>().data(), *walk.keep);
-    walk.out(at, 0).expr = graph.input(numbers, spec.where.file, spec.where.line);
+    walk.out(at, 0).expr = graph.input(numbers, spec.where.file(), spec.where.line());
     return;
   }
   thread_local std::vector<float> numbers;
   numbers.resize(static_cast<std::size_t>(spec.shape.elements()));
   read_numbers(*spec.type, object, spec.shape, numbers.data(), *walk.keep);
-  walk.out(at, 0).expr = graph.input(spec.shape, numbers, spec.where.file, spec.where.line);
+  walk.out(at, 0).expr = graph.input(spec.shape, numbers, spec.where.file(), spec.where.line());
 }
 
 class NumbersNode : public LeafNode {
@@ -110,7 +110,7 @@ void make_one_hot(Walk& walk, const Instruction& at) {
   thread_local std::vector<float> numbers;
   numbers.assign(static_cast<std::size_t>(spec.shape.elements()), 0.0F);
   if (place >= 0) numbers[static_cast<std::size_t>(place)] = 1;
-  walk.out(at, 0).expr = walk.graph().input(spec.shape, numbers, spec.where.file, spec.where.line);
+  walk.out(at, 0).expr = walk.graph().input(spec.shape, numbers, spec.where.file(), spec.where.line());
 }
 
 class OneHotNode : public LeafNode {

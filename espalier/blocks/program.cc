@@ -11,7 +11,6 @@
 #include "espalier/blocks/inference.h"
 #include "espalier/blocks/root_input.h"
 #include "espalier/blocks/walk.h"
-#include "espalier/ops/reshape.h"
 #include "espalier/ops/scale.h"
 #include "espalier/ops/sum.h"
 
@@ -45,15 +44,6 @@ void bind_types(const Block& root, const InputType& input, SourceLine where) {
     }
   }
   for (const BlockNode* node : all) require_known(*node, where);
-}
-
-/// Adds the losses of an instance, each as a number times its weight.
-void add_losses(const Walk& walk, const std::vector<Channel>& channels, std::vector<Expr>& to) {
-  for (const Walk::Loss& each : walk.losses) {
-    const Channel& channel = channels[static_cast<std::size_t>(each.channel)];
-    const Expr number = channel.is_number ? each.value : reshape(each.value, {});
-    to.push_back(channel.weight == 1 ? number : scale(number, channel.weight));
-  }
 }
 
 template <class Entry>
@@ -119,7 +109,6 @@ Recording Program::record_many(Graph& graph, const std::vector<const void*>& inp
                                const InstanceOptions& options) const {
   Walk walk(*code_);
   Recording recording;
-  std::vector<Expr> losses;
   const auto entries = [&](const std::vector<Walk::Collected>& from, const std::vector<Channel>& channels,
                            std::int64_t instance, std::vector<Recording::Entry>& to) {
     for (const Walk::Collected& each : from) {
@@ -144,9 +133,8 @@ Recording Program::record_many(Graph& graph, const std::vector<const void*>& inp
     recording.outputs.push_back(read_output(output_type_, slots, walk.keep));
     entries(walk.metrics, code_->metrics, number, recording.metrics);
     entries(walk.taps, code_->taps, number, recording.taps);
-    add_losses(walk, code_->losses, losses);
   }
-  if (!losses.empty()) recording.loss = sum(losses);
+  if (!walk.losses.empty()) recording.loss = sum(walk.losses);
   return recording;
 }
 
@@ -155,7 +143,6 @@ std::optional<Expr> Program::sum_of_losses(Graph& graph, const std::vector<const
   if (inputs.empty()) refuse_loss("there are no inputs");
   if (code_->losses.empty()) refuse_loss("the model has no loss() block");
   Walk walk(*code_);
-  std::vector<Expr> losses;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (options.first_key)
       graph.begin_instance(*options.first_key + i);
@@ -163,10 +150,9 @@ std::optional<Expr> Program::sum_of_losses(Graph& graph, const std::vector<const
       graph.begin_instance();
     walk.forget_collected();
     walk.run(graph, inputs[i], options.first_number + static_cast<std::int64_t>(i));
-    add_losses(walk, code_->losses, losses);
   }
-  if (losses.empty()) return std::nullopt;
-  return sum(losses);
+  if (walk.losses.empty()) return std::nullopt;
+  return sum(walk.losses);
 }
 
 Expr Program::loss_of(Graph& graph, const std::vector<const void*>& inputs, const InstanceOptions& options) const {

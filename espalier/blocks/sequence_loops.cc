@@ -199,7 +199,9 @@ bool is_recurrent(const Block& cell) {
   return function != nullptr && function->is_recurrent();
 }
 
-Block default_zeros(const BlockArg& beside) { return zeros(std::nullopt, beside.where().file, beside.where().line); }
+Block default_zeros(const BlockArg& beside) {
+  return zeros(std::nullopt, beside.where().file(), beside.where().line());
+}
 
 }  // namespace
 

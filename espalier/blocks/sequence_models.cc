@@ -78,7 +78,7 @@ void stack_up(Walk& walk, const Instruction& at) {
   std::vector<Expr> all(given.begin(), given.end());
   if (std::ssize(all) < spec.length)
     all.resize(static_cast<std::size_t>(spec.length),
-               walk.graph().constant(spec.element, 0, spec.where.file, spec.where.line));
+               walk.graph().constant(spec.element, 0, spec.where.file(), spec.where.line()));
   walk.out(at, 0).expr = espalier::stack(Operands(std::span<const Expr>(all), spec.where));
 }
 
@@ -112,13 +112,14 @@ class StackNode : public BlockNode {
 
 Block bidirectional(const BlockArg& forward, const BlockArg& backward) {
   const SourceLine at = forward.where();
-  const auto here = [&](const Block& block) { return BlockArg(block, at.file, at.line); };
-  const auto reversed = [&] { return here(slice({.step = -1}, at.file, at.line)); };
-  const auto outputs = [&](const BlockArg& cell) { return here(rnn(cell)) >> here(get(0, at.file, at.line)); };
+  const auto here = [&](const Block& block) { return BlockArg(block, at.file(), at.line()); };
+  const auto reversed = [&] { return here(slice({.step = -1}, at.file(), at.line())); };
+  const auto outputs = [&](const BlockArg& cell) { return here(rnn(cell)) >> here(get(0, at.file(), at.line())); };
   const Block from_start = outputs(forward);
   const Block from_end = here(reversed() >> here(outputs(backward))) >> reversed();
-  return here(here(all_of({here(from_start), here(from_end)}, at.file, at.line)) >> here(zip(at.file, at.line))) >>
-         here(map(here(concat({}, at.file, at.line))));
+  return here(here(all_of({here(from_start), here(from_end)}, at.file(), at.line())) >>
+              here(zip(at.file(), at.line()))) >>
+         here(map(here(concat({}, at.file(), at.line()))));
 }
 
 Block pad(std::int32_t before, std::int32_t after, const char* file, std::int32_t line) {
@@ -134,10 +135,11 @@ Block conv(std::int32_t width, const BlockArg& layer, Padding padding) {
   if (width < 1)
     throw UsageError(
         fmt::format("conv: a width of 1 or more is expected, and {} is given\n  at {}", width, at.to_string()));
-  const auto here = [&](const Block& block) { return BlockArg(block, at.file, at.line); };
-  Block windows = here(ngrams(width, at.file, at.line)) >> here(map(here(here(concat({}, at.file, at.line)) >> layer)));
+  const auto here = [&](const Block& block) { return BlockArg(block, at.file(), at.line()); };
+  Block windows =
+      here(ngrams(width, at.file(), at.line())) >> here(map(here(here(concat({}, at.file(), at.line())) >> layer)));
   if (padding == Padding::kNone) return windows;
-  return here(pad((width - 1) / 2, width / 2, at.file, at.line)) >> here(windows);
+  return here(pad((width - 1) / 2, width / 2, at.file(), at.line())) >> here(windows);
 }
 
 Block stack(std::int32_t length, const char* file, std::int32_t line) {

@@ -192,7 +192,8 @@ Block zip(const char* file, std::int32_t line) { return make_block<ZipNode>({fil
 
 Block zip_with(const BlockArg& block) {
   const SourceLine where = block.where();
-  return BlockArg(zip(where.file, where.line), where.file, where.line) >> BlockArg(map(block), where.file, where.line);
+  return BlockArg(zip(where.file(), where.line()), where.file(), where.line()) >>
+         BlockArg(map(block), where.file(), where.line());
 }
 
 Block ngrams(std::int32_t n, const char* file, std::int32_t line) {

@@ -29,7 +29,7 @@ void add_up(Walk& walk, const Instruction& at) {
   const std::span<const Expr> elements = detail::elements_of<Expr>(walk.in(at, 0));
   Expr& result = walk.out(at, 0).expr;
   if (elements.empty())
-    result = walk.graph().constant(spec.shape, 0, spec.where.file, spec.where.line);
+    result = walk.graph().constant(spec.shape, 0, spec.where.file(), spec.where.line());
   else
     result = elements.size() == 1 ? elements[0] : spec.op(Operands(elements, spec.where));
 }
@@ -59,7 +59,7 @@ class SumNode : public BlockNode {
 void count(Walk& walk, const Instruction& at) {
   const auto& where = *static_cast<const SourceLine*>(at.data);
   walk.out(at, 0).expr =
-      walk.graph().constant(Shape(), static_cast<double>(walk.in(at, 0).sequence.count), where.file, where.line);
+      walk.graph().constant(Shape(), static_cast<double>(walk.in(at, 0).sequence.count), where.file(), where.line());
 }
 
 class LengthNode : public BlockNode {

@@ -27,8 +27,8 @@ void make_constant(Walk& walk, const Instruction& at) {
   Graph& graph = walk.graph();
   const Tensor& tensor = spec.tensor;
   walk.out(at, 0).expr =
-      graph.input(tensor.dtype() == graph.options().dtype ? tensor : tensor.to(graph.options().dtype), spec.where.file,
-                  spec.where.line);
+      graph.input(tensor.dtype() == graph.options().dtype ? tensor : tensor.to(graph.options().dtype),
+                  spec.where.file(), spec.where.line());
 }
 
 class ConstantNode : public SourceNode {
@@ -72,7 +72,7 @@ struct ZeroSpec {
 
 void make_zeros(Walk& walk, const Instruction& at) {
   const auto& spec = *static_cast<const ZeroSpec*>(at.data);
-  walk.out(at, 0).expr = walk.graph().constant(spec.shape, 0, spec.where.file, spec.where.line);
+  walk.out(at, 0).expr = walk.graph().constant(spec.shape, 0, spec.where.file(), spec.where.line());
 }
 
 void make_empty(Walk& walk, const Instruction& at) { walk.out(at, 0).sequence = {nullptr, 0}; }

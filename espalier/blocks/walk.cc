@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 
 #include "espalier/base/error.h"
 #include "espalier/blocks/function.h"
@@ -19,13 +20,21 @@ std::string Code::path(std::int32_t at) const {
   return text;
 }
 
+namespace {
+
+const void* part_of(const FieldSpec& field, const void* whole) {
+  if (whole == nullptr) refuse_data("the input is null");
+  return field.part(field.object, whole);
+}
+
+}  // namespace
+
 Walk::Walk(const Code& code) : code_(code), hints_(static_cast<std::size_t>(code.hints)) {
   results.resize(static_cast<std::size_t>(code.root.results));
 }
 
 void Walk::forget_collected() {
   metrics.clear();
-  losses.clear();
   taps.clear();
   collected.clear();
 }
@@ -56,10 +65,22 @@ void Walk::execute(const void* input) {
   std::int64_t base = 0;
   std::int32_t size = code_.root.frame;
   reserve(size);
-  frames_.clear();
   frame_ = stack_.data();
   if (code_.root.arguments > 0) frame_[0].input = input;
   const Instruction* at = first + code_.root.entry;
+  // Opens the frame of a procedure; gives the caller's, which may have moved.
+  const auto enter = [&](const Procedure& procedure) __attribute__((always_inline)) {
+    const std::int64_t next = base + size + kFrameSlots;
+    if (next + procedure.frame > std::ssize(stack_)) [[unlikely]]
+      reserve(next + procedure.frame);
+    Slot* const caller = stack_.data() + base;
+    frame_ = stack_.data() + next;
+    new (frame_ - kFrameSlots) Frame{at + 1, at->out, base, size};
+    base = next;
+    size = procedure.frame;
+    return caller;
+  };
+  CallContext context{*graph_, *keep, frame_, nullptr};
   while (true) {
     at_ = at;
     switch (at->opcode) {
@@ -69,17 +90,16 @@ void Walk::execute(const void* input) {
         break;
       case Opcode::kApply: {
         const auto& spec = *static_cast<const ApplySpec*>(at->data);
-        const CallContext context{*graph_, *keep, frame_, at->in, at->out, spec.site};
+        context.frame = frame_;
+        context.site = &spec.site;
         spec.call(spec.object, context);
         if (spec.check != nullptr) spec.check(spec, context);
+        if (at->count != 0) losses.push_back(frame_[at->out[0]].expr);
         ++at;
         break;
       }
       case Opcode::kField: {
-        const auto& field = *static_cast<const FieldSpec*>(at->data);
-        const void* whole = frame_[at->in[0]].input;
-        if (whole == nullptr) refuse_data("the input is null");
-        frame_[at->out[0]].input = field.part(field.object, whole);
+        frame_[at->out[0]].input = part_of(*static_cast<const FieldSpec*>(at->data), frame_[at->in[0]].input);
         ++at;
         break;
       }
@@ -125,30 +145,32 @@ void Walk::execute(const void* input) {
       }
       case Opcode::kCall: {
         const auto& procedure = *static_cast<const Procedure*>(at->data);
-        frames_.push_back({at + 1, at->out, base, size});
-        const std::int64_t next = base + size;
-        reserve(next + procedure.frame);
-        Slot* const caller = stack_.data() + base;
-        frame_ = stack_.data() + next;
+        Slot* const caller = enter(procedure);
         for (std::int32_t i = 0; i < procedure.arguments; ++i) frame_[i] = caller[at->in[i]];
-        base = next;
-        size = procedure.frame;
         at = first + procedure.entry;
         break;
       }
+      case Opcode::kCallField: {
+        const auto& spec = *static_cast<const FieldCallSpec*>(at->data);
+        const void* part = part_of(spec.field, frame_[at->in[0]].input);
+        frame_[spec.part].input = part;
+        enter(*spec.procedure);
+        frame_[0].input = part;
+        at = first + spec.procedure->entry;
+        break;
+      }
       case Opcode::kReturn: {
-        if (frames_.empty()) {
+        if (base == 0) {
           for (std::int32_t i = 0; i < at->count; ++i) results[static_cast<std::size_t>(i)] = frame_[at->in[i]];
           return;
         }
-        const Frame& back = frames_.back();
+        const Frame back = *std::launder(reinterpret_cast<const Frame*>(frame_ - kFrameSlots));
         Slot* const caller = stack_.data() + back.base;
         for (std::int32_t i = 0; i < at->count; ++i) caller[back.results[i]] = frame_[at->in[i]];
         frame_ = caller;
         base = back.base;
         size = back.size;
         at = back.back;
-        frames_.pop_back();
         break;
       }
     }

@@ -35,14 +35,12 @@ class Walk {
     std::size_t first;
   };
   std::vector<Collected> metrics;
-  struct Loss {
-    std::int32_t channel;
-    Expr value;
-  };
-  std::vector<Loss> losses;
   std::vector<Collected> taps;
   std::vector<Slot> collected;
+  /// Forgets all of these.
   void forget_collected();
+  /// The losses of all instances so far: numbers, with their weights.
+  std::vector<Expr> losses;
   /// Objects and sequences that results and collected values refer to. To keep them longer, take it.
   std::shared_ptr<Keep> keep = std::make_shared<Keep>();
 
@@ -56,12 +54,16 @@ class Walk {
   MemoTable& memo() { return memo_; }
 
  private:
+  /// What a call leaves on the stack before the registers of its procedure.
   struct Frame {
     const Instruction* back;      // where to go on
     const std::int32_t* results;  // registers of the caller
     std::int64_t base;            // of the caller's frame
     std::int32_t size;            // of the caller's frame
   };
+
+  static constexpr std::int64_t kFrameSlots = 2;
+  static_assert(sizeof(Frame) <= kFrameSlots * sizeof(Slot) && alignof(Frame) <= alignof(Slot));
 
   void execute(const void* input);
   void reserve(std::int64_t slots);
@@ -72,7 +74,6 @@ class Walk {
   const Instruction* at_ = nullptr;
   Slot* frame_ = nullptr;
   std::vector<Slot> stack_;
-  std::vector<Frame> frames_;
   std::vector<std::size_t> hints_;
   MemoTable memo_;
 };

@@ -20,10 +20,11 @@ NodeId node_in(const Graph& graph, std::string_view what, const Expr& expr) {
 Tensor Expr::value() const {
   Graph& in = graph();
   exec::Executor& executor = exec::Executor::of(in);
-  executor.compute({&node_, 1});
-  const Type& type = in.type(node_);
+  const NodeId self = node();
+  executor.compute({&self, 1});
+  const Type& type = in.type(self);
   Tensor result(type.shape, type.dtype);
-  std::memcpy(result.data(), executor.value(node_), result.bytes());
+  std::memcpy(result.data(), executor.value(self), result.bytes());
   return result;
 }
 
@@ -31,14 +32,14 @@ double Expr::scalar() const { return value().item(); }
 
 void Expr::backward(const BackwardOptions& options) const {
   Graph& in = graph();
-  exec::Executor::of(in).differentiate(node_, options);
+  exec::Executor::of(in).differentiate(node(), options);
 }
 
 Tensor Expr::grad() const {
   Graph& in = graph();
-  if (const Tensor* gradient = exec::Executor::of(in).wanted(node_)) return *gradient;
+  if (const Tensor* gradient = exec::Executor::of(in).wanted(node())) return *gradient;
   throw UsageError(fmt::format("grad: the gradient of {} was not asked for\n  hint: loss.backward({{.wanted = {{x}}}})",
-                               in.describe(node_)));
+                               in.describe(node())));
 }
 
 void Graph::finish(std::span<const Expr> outputs) {

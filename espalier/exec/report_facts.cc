@@ -14,13 +14,13 @@ namespace {
 class Lines {
  public:
   std::size_t number_of(const SourceLine& source) {
-    if (source.file == last_.file && source.line == last_.line) return last_number_;
-    const auto [file, is_new] = files_.try_emplace(source.file, 0);
+    if (source.file() == last_.file() && source.line() == last_.line()) return last_number_;
+    const auto [file, is_new] = files_.try_emplace(source.file(), 0);
     if (is_new) {  // the same text may lie at several addresses
       const auto next = static_cast<std::uint64_t>(names_.size());
-      file->second = names_.try_emplace(source.file, next).first->second;
+      file->second = names_.try_emplace(source.file(), next).first->second;
     }
-    const std::uint64_t key = file->second << 32 | static_cast<std::uint32_t>(source.line);
+    const std::uint64_t key = file->second << 32 | static_cast<std::uint32_t>(source.line());
     last_ = source;
     last_number_ = lines_.try_emplace(key, lines_.size()).first->second;
     return last_number_;

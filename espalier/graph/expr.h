@@ -13,6 +13,7 @@
 #include "espalier/base/inline_list.h"
 #include "espalier/base/shape.h"
 #include "espalier/base/source_line.h"
+#include "espalier/base/whole.h"
 #include "espalier/graph/graph_slot.h"
 #include "espalier/tensor/tensor.h"
 
@@ -36,10 +37,13 @@ struct BackwardOptions {
 class ESPALIER_EXPORT Expr {
  public:
   Expr() = default;
-  Expr(GraphSlot* slot, std::uint32_t generation, NodeId node) : slot_(slot), generation_(generation), node_(node) {}
+  Expr(GraphSlot* slot, std::uint32_t generation, NodeId node)
+      : parts_{
+            reinterpret_cast<std::intptr_t>(slot),
+            static_cast<std::int64_t>(std::uint64_t{generation} << 32 | static_cast<std::uint32_t>(index_of(node)))} {}
 
   Graph& graph() const;
-  NodeId node() const { return node_; }
+  NodeId node() const { return NodeId{static_cast<std::int32_t>(parts_[1])}; }
   const Shape& shape() const;
   DType dtype() const;
 
@@ -54,13 +58,13 @@ class ESPALIER_EXPORT Expr {
   /// The gradient of the last backward() with respect to this node. Refuses a node that was not `wanted` there.
   Tensor grad() const;
 
-  GraphSlot* slot() const { return slot_; }
-  std::uint32_t generation() const { return generation_; }
+  GraphSlot* slot() const { return reinterpret_cast<GraphSlot*>(parts_[0]); }
+  std::uint32_t generation() const { return static_cast<std::uint32_t>(static_cast<std::uint64_t>(parts_[1]) >> 32); }
 
  private:
-  GraphSlot* slot_ = nullptr;
-  std::uint32_t generation_ = 0;
-  NodeId node_{};
+  friend class Operand;
+
+  Whole parts_{};  // the slot; the generation, and the node below it
 };
 
 /// What an op takes: converts from an Expr or a parameter at the user's line, and remembers that line.
@@ -71,15 +75,20 @@ class Operand {
       : expr_(expr), where_{file, line} {}
   Operand(const Parameter& parameter, const char* file = __builtin_FILE(),  // NOLINT(google-explicit-constructor)
           std::int32_t line = __builtin_LINE())
-      : parameter_(&parameter), where_{file, line} {}
+      : Operand(&parameter, SourceLine{file, line}) {}
   Operand(const Parameter* parameter, const char* file = __builtin_FILE(),  // NOLINT(google-explicit-constructor)
           std::int32_t line = __builtin_LINE())
-      : parameter_(parameter), where_{file, line} {}
+      : Operand(parameter, SourceLine{file, line}) {}
   Operand(const Expr& expr, SourceLine where) : expr_(expr), where_(where) {}
-  Operand(const Parameter* parameter, SourceLine where) : parameter_(parameter), where_(where) {}
+  Operand(const Parameter* parameter, SourceLine where) : where_(where) {
+    expr_.parts_ = Whole{0, reinterpret_cast<std::intptr_t>(parameter)};
+  }
 
+  /// Of a parameter, an Expr that belongs to no graph.
   const Expr& expr() const { return expr_; }
-  const Parameter* parameter() const { return parameter_; }
+  const Parameter* parameter() const {
+    return expr_.slot() == nullptr ? reinterpret_cast<const Parameter*>(expr_.parts_[1]) : nullptr;
+  }
   SourceLine where() const { return where_; }
   /// Another operand with this one's source line: a layer made of several ops names its caller's line in each.
   Operand at(const Expr& other) const { return {other, where_}; }
@@ -90,8 +99,7 @@ class Operand {
   ESPALIER_EXPORT DType dtype() const;
 
  private:
-  Expr expr_;
-  const Parameter* parameter_ = nullptr;
+  Expr expr_;  // where its graph would be, none: the parameter in place of the rest
   SourceLine where_;
 };
 

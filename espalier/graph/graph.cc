@@ -22,6 +22,14 @@ constexpr std::uint32_t kSharedInput = 0x80000000U;
                   what, name, index_of(node), at));
 }
 
+/// Whether the first field is one of those that need no check.
+bool is_choice(const Signature& signature, const void* fields) {
+  if (signature.choices == 0) return false;
+  std::int32_t first = 0;
+  std::memcpy(&first, fields, sizeof(first));
+  return first >= 0 && first < signature.choices;
+}
+
 }  // namespace
 
 Graph::Graph(const GraphOptions& options)
@@ -230,6 +238,7 @@ SignatureId Graph::new_signature(const OpInfo& info, const void* attrs, std::spa
   signature.info = &info;
   signature.type = types_.intern(dtype, info.infer(attrs, in));
   signature.saved = info.saved != nullptr ? info.saved(attrs, in) : 0;
+  signature.choices = info.choices != nullptr ? info.choices(attrs, in) : 0;
   signature.view = info.view != nullptr ? info.view(attrs, in) : -1;
   signature.side_by_side = info.side_by_side != nullptr && info.side_by_side(attrs, in);
   return signatures_.add(key, hash, signature);
@@ -282,23 +291,25 @@ void Graph::grow_fields(std::size_t at_least) {
   // An operation belongs to the instance of its operands; a leaf to the current one.
   InstanceId instance = kNoInstance;
   std::uint8_t all_shared = info.never_shared() ? 0 : 1;
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    const NodeId node = operands[i];
-    const std::uint8_t is_shared = shared_[at(node)];
+  const auto join = [&](NodeId node) {
     const InstanceId of = instance_[at(node)];
     if (of != instance && of != kNoInstance) instance = instance == kNoInstance ? of : kJoint;
-    all_shared &= is_shared;
-    if (i < in_key)
-      push(is_shared != 0 && info.by_identity(i) ? kSharedInput | static_cast<std::uint32_t>(index_of(node))
-                                                 : static_cast<std::uint32_t>(index_of(type_[at(node)])));
+    all_shared &= shared_[at(node)];
+  };
+  for (std::size_t i = 0; i < in_key && i < operands.size(); ++i) {
+    const NodeId node = operands[i];
+    join(node);
+    push(shared_[at(node)] != 0 && info.by_identity(i) ? kSharedInput | static_cast<std::uint32_t>(index_of(node))
+                                                       : static_cast<std::uint32_t>(index_of(type_[at(node)])));
   }
+  for (std::size_t i = in_key; i < operands.size(); ++i) join(operands[i]);  // of a sum over many, and the like
   if (instance == kNoInstance && all_shared == 0) instance = current_instance_;
 
   const std::span<const std::uint32_t> key(key_.data(), end);
   const std::int32_t known = signatures_.find(key, hash.value());
   const SignatureId signature =
       known >= 0 ? SignatureId{known} : new_signature(info, attrs, operands, key, hash.value());
-  if (info.check != nullptr) check_fields(info, attrs, fields, operands);
+  if (info.check != nullptr && !is_choice(signatures_[signature], fields)) check_fields(info, attrs, fields, operands);
   if (size_ == capacity_) [[unlikely]]
     grow();
 
@@ -307,14 +318,99 @@ void Graph::grow_fields(std::size_t at_least) {
   signature_[n] = signature;
   type_[n] = signatures_[signature].type;
   instance_[n] = instance;
-  source_file_[n] = where.file;
-  source_line_[n] = where.line;
+  source_file_[n] = where.file();
+  source_line_[n] = where.line();
   shared_[n] = all_shared;
   input_begin_[n + 1] = input_begin_[n] + static_cast<std::uint32_t>(operands.size());
   return expr(NodeId{size_++});
 }
 
+/// Appends a node of the signature of `sample`, whose inputs are in place.
+[[gnu::always_inline]] inline NodeId Graph::append_like(std::size_t sample, std::size_t operands, const void* fields,
+                                                        InstanceId instance, SourceLine where) {
+  if (size_ == capacity_) [[unlikely]]
+    grow();
+  const auto n = static_cast<std::size_t>(size_);
+  const SignatureId signature = signature_[sample];
+  const auto field_bytes = static_cast<std::size_t>(signatures_[signature].info->field_bytes);
+  field_begin_[n] = field_bytes > 0 ? add_fields(fields, field_bytes) : 0;
+  signature_[n] = signature;
+  type_[n] = type_[sample];
+  instance_[n] = instance == kNoInstance ? current_instance_ : instance;
+  source_file_[n] = where.file();
+  source_line_[n] = where.line();
+  shared_[n] = 0;
+  input_begin_[n + 1] = input_begin_[n] + static_cast<std::uint32_t>(operands);
+  return NodeId{size_++};
+}
+
+/// Records a node like the newest of its op, if it has the same attributes and parameters, and operands of the same
+/// types before those; else gives -1.
+[[gnu::always_inline]] inline std::int32_t Graph::record_like_newest(const NewestOp& newest, const OpInfo& info,
+                                                                     const void* attrs, const void* fields,
+                                                                     std::span<const Operand> operands) {
+  if (newest.info != &info || newest.epoch != epoch_) return -1;
+  const std::size_t sample = at(newest.node);
+  const std::size_t count = operands.size();
+  NodeId* const nodes = room_for_inputs(count);  // before the look at those of the sample, which may move
+  const NodeId* const of_sample = inputs_.data() + input_begin_[sample];
+  InstanceId instance = kNoInstance;
+  std::size_t i = 0;
+  for (; i < newest.stacked; ++i) {
+    const Expr& expr = operands[i].expr();
+    if (!owns(expr)) return -1;
+    const NodeId node = expr.node();
+    if (shared_[at(node)] != 0 || type_[at(node)] != type_[at(of_sample[i])]) return -1;
+    const InstanceId of = instance_[at(node)];
+    if (of != instance && of != kNoInstance) instance = instance == kNoInstance ? of : kJoint;
+    nodes[i] = node;
+  }
+  for (; i < count; ++i) {
+    if (operands[i].parameter() == nullptr || operands[i].parameter()->uid() != newest.parameters[i]) return -1;
+    nodes[i] = of_sample[i];
+  }
+  if (info.attr_words > 0) {
+    const auto* words = static_cast<const std::uint32_t*>(attrs);
+    const auto* known = static_cast<const std::uint32_t*>(signatures_.attrs(signature_[sample]));
+    if (!std::equal(words, words + info.attr_words, known)) return -1;
+  }
+  if (info.check != nullptr && !is_choice(signatures_[signature_[sample]], fields)) return -1;
+  return index_of(append_like(sample, count, fields, instance, operands.front().where()));
+}
+
+/// Remembers a node, where others may be recorded like it.
+void Graph::remember(NewestOp& newest, const OpInfo& info, NodeId node, std::span<const Operand> operands) const {
+  if (operands.size() > NewestOp::kMost || info.takes_any_number()) return;
+  std::size_t stacked = 0;
+  while (stacked < operands.size() && operands[stacked].parameter() == nullptr) ++stacked;
+  for (std::size_t i = 0; i < stacked; ++i)
+    if (shared(inputs(node)[i])) return;
+  if (stacked == 0 && !info.never_shared()) return;
+  for (std::size_t i = stacked; i < operands.size(); ++i) {
+    if (operands[i].parameter() == nullptr) return;
+    newest.parameters[i] = operands[i].parameter()->uid();
+  }
+  newest.info = &info;
+  newest.epoch = epoch_;
+  newest.node = node;
+  newest.stacked = stacked;
+}
+
+/// Where the newest node of an op is kept: ops with several weights have several. Two that meet live side by side.
+[[gnu::always_inline]] inline Graph::NewestOp& Graph::newest_op(const OpInfo& info, const Operand& last) {
+  const std::uint64_t uid = last.parameter() != nullptr ? last.parameter()->uid() : 0;
+  const std::uint64_t mixed = (static_cast<std::uint64_t>(index_of(info.id)) + 97 * uid) * 0x9E3779B97F4A7C15;
+  const std::size_t place = mixed >> 58;
+  static_assert(std::tuple_size_v<decltype(newest_ops_)> == 1 << 6);
+  const NewestOp& first = newest_ops_[place];
+  const bool is_taken = first.epoch == epoch_ && first.info != &info;
+  return newest_ops_[is_taken ? place ^ 1U : place];
+}
+
 Expr Graph::record(const OpInfo& info, const void* attrs, const void* fields, std::span<const Operand> operands) {
+  NewestOp& newest = newest_op(info, operands.back());
+  if (const std::int32_t like = record_like_newest(newest, info, attrs, fields, operands); like >= 0)
+    return expr(NodeId{like});
   const Mark before = mark();
   NodeId* nodes = room_for_inputs(operands.size());
   try {
@@ -322,7 +418,9 @@ Expr Graph::record(const OpInfo& info, const void* attrs, const void* fields, st
       const Operand& operand = operands[i];
       nodes[i] = owns(operand.expr()) ? operand.expr().node() : node_of(info, i, operand);
     }
-    return append(info, attrs, fields, {nodes, operands.size()}, operands.front().where());
+    const Expr result = append(info, attrs, fields, {nodes, operands.size()}, operands.front().where());
+    remember(newest, info, result.node(), operands);
+    return result;
   } catch (const Refusal& refusal) {
     refuse(info, refusal, {nodes, operands.size()}, operands.front().where(), before);
   } catch (...) {
@@ -360,8 +458,6 @@ Expr Graph::record_leaf(const OpInfo& info, const void* attrs, const void* field
 NodeId Graph::record_like(NodeId sample, const void* fields, std::span<const NodeId> stacked, SourceLine where) {
   const std::size_t like = at(sample);
   const std::size_t operands = input_begin_[like + 1] - input_begin_[like];
-  if (size_ == capacity_) [[unlikely]]
-    grow();
   NodeId* const nodes = room_for_inputs(operands);
   InstanceId instance = kNoInstance;
   for (std::size_t i = 0; i < stacked.size(); ++i) {
@@ -371,19 +467,7 @@ NodeId Graph::record_like(NodeId sample, const void* fields, std::span<const Nod
   }
   const NodeId* const of_sample = inputs_.data() + input_begin_[like];
   for (std::size_t i = stacked.size(); i < operands; ++i) nodes[i] = of_sample[i];
-
-  const auto n = static_cast<std::size_t>(size_);
-  const SignatureId signature = signature_[like];
-  const auto field_bytes = static_cast<std::size_t>(signatures_[signature].info->field_bytes);
-  field_begin_[n] = field_bytes > 0 ? add_fields(fields, field_bytes) : 0;
-  signature_[n] = signature;
-  type_[n] = type_[like];
-  instance_[n] = instance == kNoInstance ? current_instance_ : instance;
-  source_file_[n] = where.file;
-  source_line_[n] = where.line;
-  shared_[n] = 0;
-  input_begin_[n + 1] = input_begin_[n] + static_cast<std::uint32_t>(operands);
-  return NodeId{size_++};
+  return append_like(like, operands, fields, instance, where);
 }
 
 void Graph::refuse(const OpInfo& info, const Refusal& refusal, std::span<const NodeId> operands, SourceLine where,
@@ -425,17 +509,17 @@ Graph& graph_of(const OpInfo& info, const Operands& operands) {
 }
 
 Graph& Expr::graph() const {
-  if (slot_ == nullptr) throw UsageError("expr: this Expr was made by no operation");
-  if (slot_->generation.load(std::memory_order_acquire) != generation_) refuse_stale("expr", "x", node_, "");
-  return *slot_->graph.load(std::memory_order_acquire);
+  if (slot() == nullptr) throw UsageError("expr: this Expr was made by no operation");
+  if (slot()->generation.load(std::memory_order_acquire) != generation()) refuse_stale("expr", "x", node(), "");
+  return *slot()->graph.load(std::memory_order_acquire);
 }
 
-const Shape& Expr::shape() const { return graph().type(node_).shape; }
+const Shape& Expr::shape() const { return graph().type(node()).shape; }
 
-DType Expr::dtype() const { return graph().type(node_).dtype; }
+DType Expr::dtype() const { return graph().type(node()).dtype; }
 
-const Shape& Operand::shape() const { return parameter_ != nullptr ? parameter_->shape() : expr_.shape(); }
+const Shape& Operand::shape() const { return parameter() != nullptr ? parameter()->shape() : expr_.shape(); }
 
-DType Operand::dtype() const { return parameter_ != nullptr ? parameter_->value().dtype() : expr_.dtype(); }
+DType Operand::dtype() const { return parameter() != nullptr ? parameter()->value().dtype() : expr_.dtype(); }
 
 }  // namespace espalier

@@ -226,6 +226,13 @@ class ESPALIER_EXPORT Graph {
   void grow_fields(std::size_t at_least);
   Expr append(const OpInfo& info, const void* attrs, const void* fields, std::span<const NodeId> operands,
               SourceLine where);
+  NodeId append_like(std::size_t sample, std::size_t operands, const void* fields, InstanceId instance,
+                     SourceLine where);
+  struct NewestOp;
+  NewestOp& newest_op(const OpInfo& info, const Operand& last);
+  std::int32_t record_like_newest(const NewestOp& newest, const OpInfo& info, const void* attrs, const void* fields,
+                                  std::span<const Operand> operands);
+  void remember(NewestOp& newest, const OpInfo& info, NodeId node, std::span<const Operand> operands) const;
   SignatureId new_signature(const OpInfo& info, const void* attrs, std::span<const NodeId> operands,
                             std::span<const std::uint32_t> key, std::uint64_t hash);
   std::uint32_t add_fields(const void* fields, std::size_t bytes);
@@ -281,6 +288,17 @@ class ESPALIER_EXPORT Graph {
     LeafAttrs attrs;
   };
   std::array<NewestLeaf, 8> newest_leaves_;
+  /// The newest nodes of ops: most nodes are like one of them.
+  struct NewestOp {
+    static constexpr std::size_t kMost = 4;  // operands
+
+    const OpInfo* info = nullptr;
+    NodeId node{};
+    std::uint32_t epoch = 0;
+    std::size_t stacked = 0;                        // operands before its parameters, made from no parameters alone
+    std::array<std::uint64_t, kMost> parameters{};  // the uids of those behind, by operand
+  };
+  std::array<NewestOp, 64> newest_ops_;
 
   Arena leaf_data_;
   ParameterNodes parameters_;  // and what was derived from them

@@ -123,6 +123,9 @@ struct OpInfo {
   Shape (*infer)(const void* attrs, const InputShapes&) = nullptr;
   /// Refuses fields that do not fit (a row outside its table). May be null.
   void (*check)(const void* attrs, const void* fields, const InputShapes&) = nullptr;
+  /// Where check() only wants the first field, an int32, from 0 to below so many: it is not called for those. May be
+  /// null.
+  std::int32_t (*choices)(const void* attrs, const InputShapes&) = nullptr;
   /// Floats a row that forward leaves for backward.
   std::int64_t (*saved)(const void* attrs, const InputShapes&) = nullptr;
   /// Of an op whose result lies in its only input as it is: from which element on, or -1 where it does not. Such a node

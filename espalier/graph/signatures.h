@@ -38,6 +38,7 @@ struct Signature {
   TypeId type{};                // of the output
   std::int64_t saved = 0;       // floats a row that forward leaves for backward
   std::int64_t view = -1;       // where in its only input the result begins, or -1 if it is no part of it
+  std::int32_t choices = 0;     // a first field from 0 to below so many needs no check
   bool side_by_side = false;    // the result is its inputs, one after the other
   std::uint32_t key_begin = 0;  // where its words start
   std::uint32_t key_words = 0;

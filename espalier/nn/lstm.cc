@@ -58,8 +58,8 @@ std::vector<Expr> BiLstm::operator()(const Operands& sequence) const {
   const detail::At at{sequence.where()};
   const std::size_t length = x.size();
   Graph& graph = x.front().graph();
-  LstmState left = forward_.initial(graph, at.where.file, at.where.line);
-  LstmState right = backward_.initial(graph, at.where.file, at.where.line);
+  LstmState left = forward_.initial(graph, at.where.file(), at.where.line());
+  LstmState right = backward_.initial(graph, at.where.file(), at.where.line());
   std::vector<Expr> from_left(length);
   std::vector<Expr> from_right(length);
   for (std::size_t t = 0; t < length; ++t) {

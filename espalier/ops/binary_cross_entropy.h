@@ -113,7 +113,8 @@ inline Expr binary_cross_entropy(Operand x, Operand t) { return ops::record<ops:
 inline Expr binary_cross_entropy(Operand x, double t) {
   Graph& graph = find_graph(ops::info_of<ops::BinaryCrossEntropy>(), std::span<const Operand>(&x, 1));
   const SourceLine where = x.where();
-  return binary_cross_entropy(x, x.at(graph.input(Tensor::filled(x.shape(), t, x.dtype()), where.file, where.line)));
+  return binary_cross_entropy(x,
+                              x.at(graph.input(Tensor::filled(x.shape(), t, x.dtype()), where.file(), where.line())));
 }
 
 }  // namespace espalier

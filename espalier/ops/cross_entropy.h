@@ -27,6 +27,7 @@ struct CrossEntropy {
     in.require(in["x"][0] > 0, "x [0] has no elements");
     return {};
   }
+  static std::int32_t choices(const Attrs&, const InputShapes& in) { return in["x"][0]; }
   static void check(const Attrs&, const Fields& fields, const InputShapes& in) {
     const std::int32_t classes = in["x"][0];
     if (fields.label < 0 || fields.label >= classes)

@@ -31,6 +31,7 @@ struct Hinge {
       in.refuse("margin must be finite and 0 or more, and it is " + number_text(attrs.margin));
     return {};
   }
+  static std::int32_t choices(const Attrs&, const InputShapes& in) { return in["x"][0]; }
   static void check(const Attrs&, const Fields& fields, const InputShapes& in) {
     if (fields.label < 0 || fields.label >= in["x"][0])
       in.refuse("label " + std::to_string(fields.label) + " is outside x (0 to " + std::to_string(in["x"][0] - 1) +

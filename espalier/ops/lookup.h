@@ -21,6 +21,7 @@ struct Lookup {
     in.require_rank_at_least("table", 1);
     return in["table"].without(0);
   }
+  static std::int32_t choices(const Attrs&, const InputShapes& in) { return in["table"][0]; }
   static void check(const Attrs&, const Fields& fields, const InputShapes& in) {
     const std::int32_t rows = in["table"][0];
     if (fields.row < 0 || fields.row >= rows)
@@ -63,7 +64,7 @@ struct Lookup {
 inline Expr lookup(Operand table, std::int32_t row) { return ops::record<ops::Lookup>({table}, {}, {row}); }
 inline Expr lookup(Graph& graph, const Parameter& table, std::int32_t row, const char* file = __builtin_FILE(),
                    std::int32_t line = __builtin_LINE()) {
-  return lookup(Operand(graph.parameter(table), SourceLine{file, line}), row);
+  return ops::record_on<ops::Lookup>(graph, {&table, SourceLine{file, line}}, {}, {row});
 }
 
 }  // namespace espalier

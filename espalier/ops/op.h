@@ -11,8 +11,9 @@
 ///   samples(), refusals()                 examples: what it gives, where it works, what it refuses
 /// and optionally
 ///   check(attrs, fields, in)              refuses fields, node by node
-///   saved(attrs, in)                      how many floats a row forward leaves for backward
-///   kPerInstance, kRandom, kGathers, kStoresShared, table_row, view, side_by_side, weight, keeps_operand,
+///   choices(attrs, in)                    its first field, an int32, is from 0 to below so many: only others are
+///   checked saved(attrs, in)                      how many floats a row forward leaves for backward kPerInstance,
+///   kRandom, kGathers, kStoresShared, table_row, view, side_by_side, weight, keeps_operand,
 ///     place_random      see OpInfo
 /// Without forward and backward, both are derived from plain: right, and slow.
 #pragma once
@@ -100,6 +101,12 @@ OpInfo make_op_info() {
     info.check = [](const void* attrs, const void* fields, const InputShapes& in) {
       Op::check(detail::typed<Attrs>(attrs), detail::typed<Fields>(fields), in);
     };
+  if constexpr (requires { &Op::choices; }) {
+    static_assert(sizeof(Fields) >= sizeof(std::int32_t));
+    info.choices = [](const void* attrs, const InputShapes& in) {
+      return Op::choices(detail::typed<Attrs>(attrs), in);
+    };
+  }
   if constexpr (requires { &Op::saved; })
     info.saved = [](const void* attrs, const InputShapes& in) { return Op::saved(detail::typed<Attrs>(attrs), in); };
   if constexpr (requires { &Op::view; })
@@ -155,6 +162,12 @@ template <class Op>
   const OpInfo& info = info_of<Op>();
   const std::span<const Operand> list(&operand, 1);
   return graph_of(info, list).record(info, &attrs, &fields, list);
+}
+/// The same where the graph is known: the operand may be a parameter.
+template <class Op>
+Expr record_on(Graph& graph, const Operand& operand, const typename Op::Attrs& attrs,
+               const typename Op::Fields& fields) {
+  return graph.record(info_of<Op>(), &attrs, &fields, {&operand, 1});
 }
 template <class Op>
 Expr record(std::initializer_list<Operand> operands, const typename Op::Attrs& attrs = {},

@@ -21,6 +21,7 @@ struct Pick {
     in.require_rank("x", 1);
     return {};
   }
+  static std::int32_t choices(const Attrs&, const InputShapes& in) { return in["x"][0]; }
   static void check(const Attrs&, const Fields& fields, const InputShapes& in) {
     if (fields.index < 0 || fields.index >= in["x"][0])
       in.refuse("index " + std::to_string(fields.index) + " is outside x (0 to " + std::to_string(in["x"][0] - 1) +

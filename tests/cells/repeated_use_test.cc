@@ -51,7 +51,7 @@ TEST_F(RepeatedUse, RemembersTheLineOfItsOwn) {
   const Expr x = input(graph, 1);
   const Expr first = step_(x, x);
   const Expr again = step_(x, first);
-  EXPECT_EQ(graph.source(again.node()).line, graph.source(first.node()).line + 1);
+  EXPECT_EQ(graph.source(again.node()).line(), graph.source(first.node()).line() + 1);
 }
 
 TEST_F(RepeatedUse, KnowsInputsOfOtherTypesApart) {
