@@ -24,6 +24,7 @@ inline constexpr std::string_view kBlockReference = R"page(@block_pages@)page";
 
 if(command_sources)
   add_library(espalier_cli_objects OBJECT ${command_sources})
+  espalier_unite(espalier_cli_objects)
   target_link_libraries(espalier_cli_objects PRIVATE espalier_compiler espalier fmt::fmt CLI11::CLI11
     nlohmann_json::nlohmann_json Threads::Threads)
   target_precompile_headers(espalier_cli_objects PRIVATE <CLI/CLI.hpp> <nlohmann/json.hpp> <fmt/format.h>)

@@ -6,6 +6,7 @@ list(FILTER public_headers EXCLUDE REGEX "^espalier/cli/|-inl\\.h$")
 
 # Headers that only the library itself includes.
 set(internal_headers
+  espalier/base/at.h
   espalier/blocks/access.h
   espalier/blocks/build.h
   espalier/blocks/code.h

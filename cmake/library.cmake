@@ -7,6 +7,7 @@ set(library_dependencies espalier_compiler espalier_dnnl hwy::hwy fmt::fmt nlohm
     simdjson::simdjson protobuf::libprotobuf Threads::Threads)
 
 add_library(espalier_objects OBJECT ${library_sources})
+espalier_unite(espalier_objects)
 target_include_directories(espalier_objects PUBLIC "${PROJECT_SOURCE_DIR}" "${ESPALIER_GENERATED_DIR}")
 target_link_libraries(espalier_objects PUBLIC ${library_dependencies})
 

@@ -36,7 +36,7 @@ DependencyTree tree_of(const std::vector<ConlluWord>& sentence, Vocabulary& word
   return tree;
 }
 
-DataSet<DependencyTree> read(const std::filesystem::path& path) {
+DataSet<DependencyTree> read_dependencies(const std::filesystem::path& path) {
   DataSet<DependencyTree> set{.real = true};
   Vocabulary words;
   Vocabulary relations;
@@ -71,7 +71,7 @@ std::vector<std::int32_t> divide(Random& random, std::int32_t nodes, std::int32_
   return parts;
 }
 
-DependencyTree make(Random& random, const Shares& words, const Shares& relations) {
+DependencyTree make_dependencies(Random& random, const Shares& words, const Shares& relations) {
   std::vector<std::int32_t> below{draw_count(random, english::kLengths) - 1};  // by place from the root down
   DependencyTree tree;
   tree.nodes.resize(static_cast<std::size_t>(below[0]) + 1);
@@ -93,13 +93,13 @@ DependencyTree make(Random& random, const Shares& words, const Shares& relations
 }  // namespace
 
 DataSet<DependencyTree> dependency_trees(const std::filesystem::path& folder, const Generate& generate) {
-  if (!folder.empty()) return read(english::file_in(folder));
+  if (!folder.empty()) return read_dependencies(english::file_in(folder));
   const Shares words = english::word_shares();
   const Shares relations = zipf(kRelations, 2, 1.2);
   DataSet<DependencyTree> set{.words = words.size(), .labels = relations.size()};
   set.instances.resize(static_cast<std::size_t>(generate.count > 0 ? generate.count : english::kSentences));
   Random random(generate.seed);
-  for (DependencyTree& tree : set.instances) tree = make(random, words, relations);
+  for (DependencyTree& tree : set.instances) tree = make_dependencies(random, words, relations);
   return set;
 }
 

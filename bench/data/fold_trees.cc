@@ -28,7 +28,7 @@ BinaryTree join_neighbours(Random& random, Pick pick) {
   return tree;
 }
 
-BinaryTree make(Random& random, TreeShape shape) {
+BinaryTree make_fold_tree(Random& random, TreeShape shape) {
   switch (shape) {
     case TreeShape::kRandom:
     case TreeShape::kSame:
@@ -54,7 +54,7 @@ DataSet<BinaryTree> fold_trees(TreeShape shape, std::int32_t count, std::uint64_
   set.instances.resize(static_cast<std::size_t>(count));
   for (BinaryTree& tree : set.instances) {
     if (shape != TreeShape::kSame || &tree == set.instances.data()) {
-      tree = make(random, shape);
+      tree = make_fold_tree(random, shape);
     } else {
       tree = set.instances.front();
       for (BinaryTree::Node& node : tree.nodes)

@@ -56,7 +56,7 @@ void add_words(Lattice& lattice, const std::vector<std::string>& characters, con
 }
 
 /// Sentences of "character label" lines with an empty line after each.
-DataSet<Lattice> read(const std::filesystem::path& sentences, const Lexicon& lexicon) {
+DataSet<Lattice> read_lattices(const std::filesystem::path& sentences, const Lexicon& lexicon) {
   DataSet<Lattice> set{.real = true};
   Vocabulary words;
   Vocabulary numbers;
@@ -111,7 +111,8 @@ constexpr std::array<Quantile, 11> kLengths{{{0, 3},
 
 DataSet<Lattice> word_lattices(const std::filesystem::path& folder, const Generate& generate) {
   if (!folder.empty())
-    return read(folder / "ner_zh/resume_train.char.bmes", read_lexicon(folder / "ner_zh/jieba_dict_small.txt"));
+    return read_lattices(folder / "ner_zh/resume_train.char.bmes",
+                         read_lexicon(folder / "ner_zh/jieba_dict_small.txt"));
   const Shares characters = zipf(1792, 20, 1.8);
   const Shares words = zipf(4467, 4, 1.15);
   const Shares labels = zipf(28, 1, 1.6);

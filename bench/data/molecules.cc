@@ -16,7 +16,7 @@ namespace espalier::bench {
 namespace {
 
 /// Lines of "name,target,SMILES" after a line of titles.
-DataSet<Molecule> read(const std::filesystem::path& path) {
+DataSet<Molecule> read_molecules(const std::filesystem::path& path) {
   DataSet<Molecule> set{.real = true, .kinds = kBondKinds};
   Vocabulary atoms;
   data::LineReader reader(path);
@@ -57,7 +57,7 @@ constexpr double kBranches = 0.22;     // atoms that are bound to another than t
 constexpr double kClosesRing = 0.127;  // atoms that are also bound to one five places back, in a ring of six
 constexpr std::int32_t kRing = 5;
 
-Molecule make(Random& random, const Shares& atoms, const Shares& bonds) {
+Molecule make_molecule(Random& random, const Shares& atoms, const Shares& bonds) {
   Molecule molecule;
   const std::int32_t count = draw_count(random, kAtoms);
   std::vector<std::int32_t> neighbours(static_cast<std::size_t>(count), 0);
@@ -91,7 +91,7 @@ Molecule make(Random& random, const Shares& atoms, const Shares& bonds) {
 }  // namespace
 
 DataSet<Molecule> molecules(const std::filesystem::path& folder, const Generate& generate) {
-  if (!folder.empty()) return read(folder / "molecules/Lipophilicity.csv");
+  if (!folder.empty()) return read_molecules(folder / "molecules/Lipophilicity.csv");
   // Aromatic carbon, carbon, oxygen, nitrogen and so on, then the rare ones.
   const Shares atoms{0.4434, 0.2916, 0.0922, 0.0761, 0.0515, 0.0156, 0.0114, 0.0093, 0.0045, 0.0019,
                      0.0009, 0.0008, 0.0005, 0.0002, 0.0001, 0.0001, 5e-5,   3e-5,   1e-5,   1e-5};
@@ -99,7 +99,7 @@ DataSet<Molecule> molecules(const std::filesystem::path& folder, const Generate&
   DataSet<Molecule> set{.words = atoms.size(), .kinds = bonds.size()};
   set.instances.resize(static_cast<std::size_t>(generate.count > 0 ? generate.count : kMolecules));
   Random random(generate.seed);
-  for (Molecule& molecule : set.instances) molecule = make(random, atoms, bonds);
+  for (Molecule& molecule : set.instances) molecule = make_molecule(random, atoms, bonds);
   return set;
 }
 

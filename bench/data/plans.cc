@@ -79,7 +79,7 @@ class PlanReader {
   QueryPlan plan_;
 };
 
-DataSet<QueryPlan> read(const std::filesystem::path& path) {
+DataSet<QueryPlan> read_plans(const std::filesystem::path& path) {
   DataSet<QueryPlan> set{.real = true, .features = kPlanFeatures};
   Vocabulary kinds;
   data::LineReader reader(path);
@@ -98,7 +98,7 @@ DataSet<QueryPlan> read(const std::filesystem::path& path) {
 }  // namespace
 
 DataSet<QueryPlan> query_plans(const std::filesystem::path& folder, const Generate& generate) {
-  return folder.empty() ? generate_plans(generate) : read(folder / "query_plans/job_postgres.jsonl.gz");
+  return folder.empty() ? generate_plans(generate) : read_plans(folder / "query_plans/job_postgres.jsonl.gz");
 }
 
 }  // namespace espalier::bench

@@ -12,7 +12,7 @@
 namespace espalier::bench {
 namespace {
 
-DataSet<TaggedSentence> read(const std::filesystem::path& path) {
+DataSet<TaggedSentence> read_sentences(const std::filesystem::path& path) {
   DataSet<TaggedSentence> set{.real = true};
   Vocabulary words;
   Vocabulary tags;
@@ -61,7 +61,7 @@ std::vector<std::int32_t> spell(std::uint64_t seed, std::int32_t word, const Sha
 }  // namespace
 
 DataSet<TaggedSentence> tagged_sentences(const std::filesystem::path& folder, const Generate& generate) {
-  if (!folder.empty()) return read(english::file_in(folder));
+  if (!folder.empty()) return read_sentences(english::file_in(folder));
   const Shares words = english::word_shares();
   const Shares characters = zipf(kCharacters, 10, 2.2);
   // Nouns, punctuation, verbs, pronouns and so on, as often as they are used.

@@ -89,7 +89,7 @@ class TreeLine {
   BinaryTree tree_;
 };
 
-DataSet<BinaryTree> read(const std::filesystem::path& path) {
+DataSet<BinaryTree> read_sentiment(const std::filesystem::path& path) {
   DataSet<BinaryTree> set{.real = true, .labels = kLabels};
   Vocabulary words;
   data::LineReader reader(path);
@@ -104,15 +104,15 @@ DataSet<BinaryTree> read(const std::filesystem::path& path) {
 // Counted in sst/train.txt: 8,544 trees of 19.1 leaves on average and 9.8 levels above them (at most 29), 18,280 words,
 // of which 51 % are distinct within 64 trees.
 constexpr std::int32_t kTrees = 8544;
-constexpr std::int32_t kWords = 18'280;
-constexpr std::array<Quantile, 10> kLeaves{
+constexpr std::int32_t kSentimentWords = 18'280;
+constexpr std::array<Quantile, 10> kSentenceLengths{
     {{0, 2}, {0.05, 5}, {0.1, 7}, {0.25, 12}, {0.5, 18}, {0.75, 25}, {0.9, 32}, {0.95, 35}, {0.99, 43}, {1, 52}}};
 
 class TreeMaker {
  public:
   BinaryTree make(Random& random) {
     tree_.nodes.clear();
-    todo_.assign(1, {draw_count(random, kLeaves), false});
+    todo_.assign(1, {draw_count(random, kSentenceLengths), false});
     while (!todo_.empty()) step(random);
     finished_.clear();
     return tree_;
@@ -151,7 +151,7 @@ class TreeMaker {
     return 1 + static_cast<std::int32_t>(std::min(random.uniform(), random.uniform()) * (leaves - 1));
   }
 
-  Shares words_ = zipf(kWords, 2, 1.09);
+  Shares words_ = zipf(kSentimentWords, 2, 1.09);
   Shares leaf_labels_{1130, 7795, 140'415, 11'524, 2699};
   Shares inner_labels_{7115, 26'567, 79'373, 32'670, 9294};
   BinaryTree tree_;
@@ -162,8 +162,8 @@ class TreeMaker {
 }  // namespace
 
 DataSet<BinaryTree> sentiment_trees(const std::filesystem::path& folder, const Generate& generate) {
-  if (!folder.empty()) return read(folder / "sst/train.txt");
-  DataSet<BinaryTree> set{.words = kWords, .labels = kLabels};
+  if (!folder.empty()) return read_sentiment(folder / "sst/train.txt");
+  DataSet<BinaryTree> set{.words = kSentimentWords, .labels = kLabels};
   set.instances.resize(static_cast<std::size_t>(generate.count > 0 ? generate.count : kTrees));
   Random random(generate.seed);
   TreeMaker maker;

@@ -1,22 +1,18 @@
 #include "bench/limit/measure.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <numeric>
 #include <span>
 
+#include "bench/suite/clock.h"
 #include "espalier/base/denormals.h"
 
 namespace espalier::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// How often a minibatch is run in a round, all questions together.
 constexpr int kRunsARound = 5;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 void run(LimitRunner& limit, std::span<const std::int32_t> batch, Mode mode) {
   if (mode == Mode::kTrain)

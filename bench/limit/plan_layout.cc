@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "espalier/base/at.h"
+
 namespace espalier::bench {
-namespace {
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 void PlanLayout::assign(const std::vector<QueryPlan>& plans, std::span<const std::int32_t> batch, std::int64_t lanes) {
   measure(plans, batch, lanes);

@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "espalier/base/at.h"
+
 namespace espalier::bench {
-namespace {
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 void TreeLayout::assign(const std::vector<BinaryTree>& trees, std::span<const std::int32_t> batch, std::int64_t lanes) {
   roots_ = static_cast<std::int32_t>(batch.size());

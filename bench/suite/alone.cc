@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 
+#include "bench/suite/clock.h"
 #include "bench/suite/samples.h"
 #include "espalier/base/denormals.h"
 #include "espalier/base/random.h"
@@ -12,7 +13,6 @@
 namespace espalier::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using ops::ProductKind;
 
 constexpr std::size_t kTimes = 3;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/suite/clock.h"
 #include "espalier/base/error.h"
 #include "espalier/exec/gradients.h"
 #include "espalier/graph/graph.h"
@@ -17,8 +18,6 @@
 
 namespace espalier::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 GraphOptions options_of(Variant variant, Leaves leaves, bool profile) {
   GraphOptions options;

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <span>
 
+#include "bench/suite/clock.h"
 #include "bench/suite/minibatches.h"
 #include "bench/suite/products.h"
 #include "bench/suite/samples.h"
@@ -15,7 +15,6 @@
 namespace espalier::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Minibatch = std::vector<std::int32_t>;
 
 constexpr double kShortestSlot = 0.01;     // seconds that a variant runs in a round, against the clock's jitter
@@ -26,8 +25,6 @@ constexpr int kProfiled = 6;               // minibatches at most
 constexpr double kProfileShare = 0.03;     // of the setting's seconds, for each contender
 constexpr double kProductsShare = 0.15;    // likewise, for products timed alone
 constexpr double kUnbatchedShare = 0.2;    // of the setting's seconds that a round of it may take
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// One contender's part in the measurement.
 struct Track {

@@ -3,24 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <utility>
 
 #include "bench/suite/alone.h"
+#include "bench/suite/clock.h"
 #include "bench/suite/samples.h"
 #include "espalier/ops/product_log.h"
 
 namespace espalier::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using ops::ProductKind;
 using ops::ProductLog;
 
 constexpr int kRounds = 15;  // at most
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// What a log adds to the time of a call: that of a call that does nothing.
 double clock_seconds() {

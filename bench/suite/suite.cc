@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 
 #include "bench/suite/agenda.h"
+#include "bench/suite/clock.h"
 #include "bench/suite/measure.h"
 #include "bench/suite/plot.h"
 #include "bench/suite/record_json.h"
@@ -21,8 +21,6 @@
 namespace espalier::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // Seconds that all settings of a form share. What is made and read before them comes on top.
 constexpr double kFullSeconds = 25 * 60;
 constexpr double kShortSeconds = 130;
@@ -30,8 +28,6 @@ constexpr double kShortSeconds = 130;
 constexpr double kMostSeconds = 12;
 constexpr std::int32_t kShortRounds = 9;
 constexpr std::int32_t kFullRounds = 15;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 class Suite {
  public:

@@ -21,7 +21,7 @@
 namespace espalier::bench {
 namespace {
 
-using Data = std::shared_ptr<const DataSet<QueryPlan>>;
+using QueryPlans = std::shared_ptr<const DataSet<QueryPlan>>;
 
 std::vector<std::int32_t> children_by_kind(const DataSet<QueryPlan>& data) {
   std::vector<std::int32_t> children(static_cast<std::size_t>(data.words), 0);
@@ -35,7 +35,7 @@ std::vector<std::int32_t> children_by_kind(const DataSet<QueryPlan>& data) {
 
 class PlanNetwork : public Network {
  public:
-  PlanNetwork(Data data, std::int32_t hidden) : data_(std::move(data)), time_(model_ / "time", hidden, 1) {
+  PlanNetwork(QueryPlans data, std::int32_t hidden) : data_(std::move(data)), time_(model_ / "time", hidden, 1) {
     const std::vector<std::int32_t> children = children_by_kind(*data_);
     for (std::size_t k = 0; k < children.size(); ++k) {
       const Scope scope = model_ / ("kind" + std::to_string(k));
@@ -74,14 +74,14 @@ class PlanNetwork : public Network {
     return states.back();
   }
 
-  Data data_;
+  QueryPlans data_;
   nn::Linear time_;
   std::vector<Cell<Expr(std::span<const Expr>)>> kinds_;  // by kind of operator: the state of a node
 };
 
 class PlanNetWorkload : public DataWorkload<QueryPlan> {
  public:
-  PlanNetWorkload(Data data, std::int32_t hidden)
+  PlanNetWorkload(QueryPlans data, std::int32_t hidden)
       : DataWorkload("B7", "query-plan network", std::to_string(hidden), std::move(data)), hidden_(hidden) {}
 
   std::int32_t nodes(std::int32_t number) const override {
@@ -102,7 +102,7 @@ class PlanNetWorkload : public DataWorkload<QueryPlan> {
 
 }  // namespace
 
-std::unique_ptr<Workload> plan_net_workload(Data data, std::int32_t hidden) {
+std::unique_ptr<Workload> plan_net_workload(QueryPlans data, std::int32_t hidden) {
   return std::make_unique<PlanNetWorkload>(std::move(data), hidden);
 }
 

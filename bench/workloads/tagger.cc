@@ -20,11 +20,11 @@
 namespace espalier::bench {
 namespace {
 
-using Data = std::shared_ptr<const DataSet<TaggedSentence>>;
+using TaggedSentences = std::shared_ptr<const DataSet<TaggedSentence>>;
 
 class TaggerNetwork : public Network {
  public:
-  TaggerNetwork(Data data, const TaggerSizes& sizes)
+  TaggerNetwork(TaggedSentences data, const TaggerSizes& sizes)
       : data_(std::move(data)),
         words_(model_ / "words", data_->words, sizes.embedding),
         lstm_(model_ / "lstm", sizes.embedding, sizes.hidden),
@@ -51,7 +51,7 @@ class TaggerNetwork : public Network {
     return lstm_(inputs);
   }
 
-  Data data_;
+  TaggedSentences data_;
   nn::Embedding words_;
   nn::BiLstm lstm_;
   nn::Linear middle_;
@@ -61,7 +61,7 @@ class TaggerNetwork : public Network {
 
 class TaggerWorkload : public DataWorkload<TaggedSentence> {
  public:
-  TaggerWorkload(Data data, const TaggerSizes& sizes)
+  TaggerWorkload(TaggedSentences data, const TaggerSizes& sizes)
       : DataWorkload("B2", "BiLSTM tagger", fmt::format("{}/{}", sizes.embedding, sizes.hidden), std::move(data)),
         sizes_(sizes) {}
 
@@ -83,7 +83,7 @@ class TaggerWorkload : public DataWorkload<TaggedSentence> {
 
 }  // namespace
 
-std::unique_ptr<Workload> tagger_workload(Data data, const TaggerSizes& sizes) {
+std::unique_ptr<Workload> tagger_workload(TaggedSentences data, const TaggerSizes& sizes) {
   return std::make_unique<TaggerWorkload>(std::move(data), sizes);
 }
 

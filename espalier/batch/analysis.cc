@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "espalier/base/at.h"
+
 namespace espalier::batch {
 namespace {
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 /// The largest group of signatures that is counted exactly: a counter for each of them and open node.
 constexpr std::int32_t kMostCounters = 64;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "espalier/base/at.h"
+
 namespace espalier::batch {
 namespace {
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 constexpr std::int32_t kMostByBits = 256;
 

@@ -7,12 +7,11 @@
 #include <algorithm>
 #include <span>
 
+#include "espalier/base/at.h"
 #include "espalier/batch/strategies.h"
 
 namespace espalier::batch {
 namespace {
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 constexpr std::uint64_t kFree = std::uint64_t{1} << 63;
 

@@ -2,16 +2,11 @@
 #include <cstring>
 #include <map>
 
+#include "espalier/base/at.h"
 #include "espalier/cells/layout.h"
 #include "espalier/cells/program.h"
 
 namespace espalier::cells {
-namespace {
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-std::size_t at(NodeId node) { return static_cast<std::size_t>(index_of(node)); }
-
-}  // namespace
 
 class Compiler {
  public:

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "espalier/base/at.h"
 #include "espalier/ops/step.h"
 
 namespace espalier::cells {
@@ -16,8 +17,6 @@ namespace {
 constexpr std::int64_t kTileFloats = 8192;
 /// Operations on elements are this many multiply-adds of a product.
 constexpr std::int64_t kElementWork = 16;
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 /// Op ids of programs; those of the registry are far below.
 OpId next_op_id() {

@@ -2,6 +2,7 @@
 #include <array>
 #include <vector>
 
+#include "espalier/base/at.h"
 #include "espalier/base/threads.h"
 #include "espalier/cells/program.h"
 #include "espalier/kernels/rows.h"
@@ -16,9 +17,6 @@ constexpr std::int64_t kPieceRows = 64;
 /// Work below which a part is not worth the waking of a thread.
 constexpr std::int64_t kLeastWork = std::int64_t{1} << 17;
 constexpr std::int64_t kLeastRows = 8;
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Nobody writes to what is only read: gradients and values share one kind of view.
 Rows writable(const ConstRows& rows) {

@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <array>
 
+#include "espalier/base/at.h"
 #include "espalier/base/error.h"
 
 namespace espalier::cells {
 namespace {
-
-std::size_t at(NodeId node) { return static_cast<std::size_t>(index_of(node)); }
 
 /// What a cell's inputs are to a graph that refuses one of them.
 const OpInfo& info_for_refusals(const std::string& name) {

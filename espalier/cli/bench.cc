@@ -10,7 +10,7 @@ namespace espalier::cli {
 namespace {
 
 /// As they are on the command line.
-struct Options {
+struct BenchOptions {
   bench::SuiteOptions suite;
   std::vector<std::string> sizes;
   std::vector<std::string> modes{"train", "infer"};
@@ -34,7 +34,7 @@ void add_sizes(bench::SuiteOptions& suite, const std::string& text) {
   }
 }
 
-void run(Options options) {
+void run_bench(BenchOptions options) {
   if (options.list) return bench::print_workloads();
   bench::SuiteOptions& suite = options.suite;
   for (const std::string& sizes : options.sizes) add_sizes(suite, sizes);
@@ -53,7 +53,7 @@ void run(Options options) {
 }  // namespace
 
 void add_bench(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchOptions>();
   bench::SuiteOptions& suite = options->suite;
   CLI::App* command = app.add_subcommand(
       "bench", "Measure workloads: the limit written by hand, cells, op by op, and one node at a time");
@@ -91,7 +91,7 @@ void add_bench(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   command->add_option("--json", options->json, "Write all figures to this file");
   command->add_option("--plot", options->plot, "Write a plot to this file: .svg, or .html with tables");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_bench(*options); });
 }
 
 }  // namespace espalier::cli

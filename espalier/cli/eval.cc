@@ -14,7 +14,7 @@
 namespace espalier::cli {
 namespace {
 
-struct Options {
+struct EvalOptions {
   std::string weights;
   std::string data;
   std::string summary;
@@ -44,7 +44,7 @@ std::vector<data::Tree> held_out_of(const Metadata& facts, const std::string& pa
       .held_out;
 }
 
-void run(const Options& options) {
+void run_eval(const EvalOptions& options) {
   if (options.threads > 0) set_thread_count(options.threads);
   if (!options.summary.empty()) ensure_writable_file(options.summary);
   Metadata facts;
@@ -67,7 +67,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_eval(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EvalOptions>();
   CLI::App* command = app.add_subcommand("eval", "Evaluate saved weights on held-out data");
   command->add_option("--weights", options->weights, "The file that training wrote")->required();
   command->add_option("--data", options->data,
@@ -75,7 +75,7 @@ void add_eval(CLI::App& app) {
   command->add_option("--summary", options->summary, "Write the figures to this file, as JSON");
   command->add_option("--threads", options->threads, "Threads to use (default: ESPALIER_THREADS, or all cores)")
       ->check(CLI::Range(1, 1024));
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_eval(*options); });
 }
 
 }  // namespace espalier::cli

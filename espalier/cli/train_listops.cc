@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::array kStrategies{Strategy::kNone, Strategy::kDepth, Strategy::kAgenda, Strategy::kFrontier};
 
-struct Options {
+struct TrainingOptions {
   data::ListOpsOptions grammar;
   std::int64_t train_count = 100'000;
   std::int64_t held_out_count = 2'000;
@@ -36,14 +36,14 @@ struct Options {
   int threads = 0;
 };
 
-data::ListOpsSplit read_or_generate(const Options& options) {
+data::ListOpsSplit read_or_generate(const TrainingOptions& options) {
   if (options.train_data.empty())
     return data::generate_listops_split(options.grammar, options.train_count, options.held_out_count);
   return {data::read_listops(options.train_data), data::read_listops(options.held_out_data)};
 }
 
 /// What eval needs to make the same held-out set again.
-Metadata facts_of(const Options& options) {
+Metadata facts_of(const TrainingOptions& options) {
   Metadata facts{{"train_count", std::to_string(options.train_count)},
                  {"held_out_count", std::to_string(options.held_out_count)},
                  {"data_seed", std::to_string(options.grammar.seed)},
@@ -52,7 +52,7 @@ Metadata facts_of(const Options& options) {
   return facts;
 }
 
-void run(Options options) {
+void run_training(TrainingOptions options) {
   if (options.threads > 0) set_thread_count(options.threads);
   options.training.seed = options.grammar.seed;
   for (const Strategy strategy : kStrategies)
@@ -135,7 +135,7 @@ void run(Options options) {
 }  // namespace
 
 void add_train_listops(CLI::App& train) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TrainingOptions>();
   CLI::App* command = train.add_subcommand(
       "listops", "Train a Tree-LSTM on ListOps (Nangia and Bowman, 2018), from data it generates or reads");
   command->add_option("--out", options->out, "Folder for the weights, listops.safetensors")->capture_default_str();
@@ -189,7 +189,7 @@ void add_train_listops(CLI::App& train) {
       ->check(CLI::NonNegativeNumber);
   command->add_option("--threads", options->threads, "Threads to use (default: ESPALIER_THREADS, or all cores)")
       ->check(CLI::Range(1, 1024));
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_training(*options); });
 }
 
 }  // namespace espalier::cli

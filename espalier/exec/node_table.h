@@ -14,12 +14,11 @@
 #include <memory>
 #include <vector>
 
+#include "espalier/base/at.h"
 #include "espalier/base/ids.h"
 #include "espalier/plan/plan.h"
 
 namespace espalier::exec {
-
-inline std::size_t at(NodeId node) { return static_cast<std::size_t>(index_of(node)); }
 
 /// What one run computed, for going back through it.
 struct Run {

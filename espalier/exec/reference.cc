@@ -2,16 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "espalier/base/at.h"
 #include "espalier/base/denormals.h"
 #include "espalier/exec/node_call.h"
 #include "espalier/exec/parameters.h"
 
 namespace espalier::exec {
-namespace {
-
-std::size_t at(NodeId node) { return static_cast<std::size_t>(index_of(node)); }
-
-}  // namespace
 
 void Reference::run_node(NodeId node) {
   const Type& type = graph_.type(node);

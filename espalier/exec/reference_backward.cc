@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "espalier/base/at.h"
 #include "espalier/base/denormals.h"
 #include "espalier/base/error.h"
 #include "espalier/exec/gradients.h"
@@ -13,11 +14,6 @@
 #include "espalier/ops/plain_step.h"
 
 namespace espalier::exec {
-namespace {
-
-std::size_t at(NodeId node) { return static_cast<std::size_t>(index_of(node)); }
-
-}  // namespace
 
 /// One backward pass. A node's gradient is null until someone adds to it.
 class Reference::Pass {

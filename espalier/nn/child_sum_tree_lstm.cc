@@ -20,7 +20,7 @@
 namespace espalier::nn {
 namespace {
 
-constexpr std::int32_t kGates = 3;
+constexpr std::int32_t kTreeGates = 3;
 
 }  // namespace
 
@@ -28,9 +28,9 @@ ChildSumTreeLstm::ChildSumTreeLstm(const Scope& scope, std::int32_t input, std::
                                    const ChildSumTreeLstmOptions& options) {
   detail::require_size("child-sum tree lstm", scope, "the input size", input);
   detail::require_size("child-sum tree lstm", scope, "the hidden size", hidden);
-  w_ = &scope.add("W", {input, kGates * hidden}, detail::in_blocks(options.init, input, hidden));
-  u_ = &scope.add("U", {hidden, kGates * hidden}, detail::in_blocks(options.init, hidden, hidden));
-  b_ = &scope.add("b", {kGates * hidden}, init::zeros());
+  w_ = &scope.add("W", {input, kTreeGates * hidden}, detail::in_blocks(options.init, input, hidden));
+  u_ = &scope.add("U", {hidden, kTreeGates * hidden}, detail::in_blocks(options.init, hidden, hidden));
+  b_ = &scope.add("b", {kTreeGates * hidden}, init::zeros());
   w_f_ = &scope.add("W_f", {input, hidden}, options.init);
   u_f_ = &scope.add("U_f", {hidden, hidden}, options.init);
   b_f_ = &scope.add("b_f", {hidden}, init::constant(options.forget_bias));

@@ -14,17 +14,17 @@
 namespace espalier::nn {
 namespace {
 
-constexpr std::int32_t kGates = 3;
+constexpr std::int32_t kGruGates = 3;
 
 }  // namespace
 
 GruCell::GruCell(const Scope& scope, std::int32_t input, std::int32_t hidden, const GruOptions& options) {
   detail::require_size("gru", scope, "the input size", input);
   detail::require_size("gru", scope, "the hidden size", hidden);
-  w_ = &scope.add("W", {input, kGates * hidden}, detail::in_blocks(options.init, input, hidden));
-  b_ = &scope.add("b", {kGates * hidden}, init::zeros());
-  u_ = &scope.add("U", {hidden, kGates * hidden}, detail::in_blocks(options.init, hidden, hidden));
-  b_h_ = &scope.add("b_h", {kGates * hidden}, init::zeros());
+  w_ = &scope.add("W", {input, kGruGates * hidden}, detail::in_blocks(options.init, input, hidden));
+  b_ = &scope.add("b", {kGruGates * hidden}, init::zeros());
+  u_ = &scope.add("U", {hidden, kGruGates * hidden}, detail::in_blocks(options.init, hidden, hidden));
+  b_h_ = &scope.add("b_h", {kGruGates * hidden}, init::zeros());
   cell_ = std::make_shared<const cells::Core>("gru", CellOptions{.outer = {0}, .inputs = {"x", "h"}});
 }
 

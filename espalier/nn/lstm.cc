@@ -15,7 +15,7 @@
 namespace espalier::nn {
 namespace {
 
-constexpr std::int32_t kGates = 4;
+constexpr std::int32_t kLstmGates = 4;
 constexpr std::int32_t kForgetGate = 1;
 
 }  // namespace
@@ -23,9 +23,9 @@ constexpr std::int32_t kForgetGate = 1;
 LstmCell::LstmCell(const Scope& scope, std::int32_t input, std::int32_t hidden, const LstmOptions& options) {
   detail::require_size("lstm", scope, "the input size", input);
   detail::require_size("lstm", scope, "the hidden size", hidden);
-  w_ = &scope.add("W", {input, kGates * hidden}, detail::in_blocks(options.init, input, hidden));
-  u_ = &scope.add("U", {hidden, kGates * hidden}, detail::in_blocks(options.init, hidden, hidden));
-  b_ = &scope.add("b", {kGates * hidden}, detail::gate_bias(hidden, kForgetGate, 1, options.forget_bias));
+  w_ = &scope.add("W", {input, kLstmGates * hidden}, detail::in_blocks(options.init, input, hidden));
+  u_ = &scope.add("U", {hidden, kLstmGates * hidden}, detail::in_blocks(options.init, hidden, hidden));
+  b_ = &scope.add("b", {kLstmGates * hidden}, detail::gate_bias(hidden, kForgetGate, 1, options.forget_bias));
   // The product with x needs no state: it can run for a whole sequence at once.
   cell_ = std::make_shared<const cells::Core>("lstm", CellOptions{.outer = {0}, .inputs = {"x", "h", "c"}});
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "espalier/base/at.h"
 #include "espalier/plan/workspace.h"
 
 namespace espalier::plan {
@@ -12,8 +13,6 @@ constexpr std::int32_t kNone = -1;
 /// Pieces of one signature that lie one after the other: those of each operand's block, and what forward saves.
 constexpr std::int32_t kGroups = 32;
 constexpr std::int32_t kSavedGroup = kGroups - 1;
-
-std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
 /// A bit of a mask over operands; operands beyond the last bit share it.
 bool has(std::uint32_t mask, std::size_t operand) { return (mask >> std::min<std::size_t>(operand, 31) & 1U) != 0; }

@@ -18,7 +18,7 @@ float half_of_smallest() {
   return smallest * 0.5F;
 }
 
-class FlushDenormalsTest : public testing::Test {
+class FlushDenormalsTest : public ::testing::Test {
  protected:
   void SetUp() override {
 #if !defined(__x86_64__) && !defined(__aarch64__)

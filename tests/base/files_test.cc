@@ -17,10 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Files : public testing::Test {
+class Files : public ::testing::Test {
  protected:
   Files() {
-    std::string pattern = (fs::path(testing::TempDir()) / "espalier_files_XXXXXX").string();
+    std::string pattern = (fs::path(::testing::TempDir()) / "espalier_files_XXXXXX").string();
     folder_ = ::mkdtemp(pattern.data());
   }
   ~Files() override { fs::remove_all(folder_); }

@@ -22,7 +22,7 @@ namespace espalier {
 namespace {
 
 /// Gives the tests after this one the thread count they began with.
-class ThreadsTest : public testing::Test {
+class ThreadsTest : public ::testing::Test {
  protected:
   void TearDown() override { set_thread_count(before_); }
 

@@ -58,7 +58,7 @@ std::int64_t fewest_steps(const Graph& graph) {
 
 TEST(Schedule, IsRightForEveryStrategyOnRandomGraphs) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
     Random random(seed);
     const SmallGraph graph =
         random_dag(random, static_cast<std::int32_t>(1 + random.below(200)),
@@ -74,7 +74,7 @@ TEST(Schedule, TheBoundIsNeverAboveTheFewestStepsThereCanBe) {
   int at_the_bound = 0;
   int best_possible = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
     Random random(seed);
     const SmallGraph graph = random_dag(random, 11, static_cast<std::int32_t>(1 + random.below(4)), 8);
     const std::int64_t fewest = fewest_steps(graph.view());
@@ -108,7 +108,7 @@ std::int64_t bound_by_counting_all(const Graph& graph) {
 // Signatures come in groups of one to six, one group after the other, so paths pass through several of them.
 TEST(Schedule, TheBoundIsExactWhereSeveralGroupsOfSignaturesDependOnEachOther) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
     Random random(seed);
     const auto groups = static_cast<std::int32_t>(seed % 20 == 0 ? 100 : 1 + random.below(6));
     SmallGraph graph;

@@ -47,8 +47,8 @@ inline void expect_limit_agrees(const Workload& workload) {
     set_thread_count(threads);
     for (const Variant variant : {Variant::kLimit, Variant::kLimitDedupe})
       for (const Leaves leaves : {Leaves::kOnce, Leaves::kEach}) {
-        SCOPED_TRACE(testing::Message() << threads << " threads, variant " << static_cast<int>(variant) << ", leaves "
-                                        << static_cast<int>(leaves));
+        SCOPED_TRACE(::testing::Message() << threads << " threads, variant " << static_cast<int>(variant) << ", leaves "
+                                          << static_cast<int>(leaves));
         const std::unique_ptr<Runner> limit = workload.make(variant, leaves);
         const std::unique_ptr<Runner> espalier = workload.make(Variant::kCells, leaves);
         for (const auto& part : {batch, batch.first(1), batch.subspan(1)}) {

@@ -52,7 +52,7 @@ TEST_F(Products, OfCellsAreComparedWithTheSameAlone) {
     EXPECT_GT(kind.calls, 0) << kind.name;
     of_kinds += kind.share;
   }
-  EXPECT_THAT(products.kinds, SizeIs(testing::Ge(3U)));
+  EXPECT_THAT(products.kinds, SizeIs(::testing::Ge(3U)));
   const ProductFigures::Shares& shares = products.shares;
   EXPECT_NEAR(of_kinds, shares.products, 1e-9);
   EXPECT_NEAR(shares.products + shares.preparing + shares.recording + shares.scheduling + shares.planning +
@@ -64,7 +64,7 @@ TEST_F(Products, OfInferenceAreForwardOnly) {
   const Records records = measure_cells({.batch = 4, .mode = Mode::kInfer, .products = true});
   ASSERT_TRUE(records[0].products.has_value());
   for (const ProductFigures::Kind& kind : records[0].products->kinds)
-    EXPECT_THAT(kind.name, testing::StartsWith("forward"));
+    EXPECT_THAT(kind.name, ::testing::StartsWith("forward"));
 }
 
 TEST_F(Products, AreTimedAloneOnlyWhereAskedForAndWithOneThread) {

@@ -8,21 +8,21 @@
 
 #include "espalier/nn/embedding.h"
 #include "espalier/nn/linear.h"
+#include "tests/blocks/small_functions.h"
 #include "tests/blocks/three_ways.h"
 
 namespace espalier::blocks {
 namespace {
 
+using testing::add;
+using testing::endless;
+using testing::negate;
+using testing::numbers;
 using testing::refusal_here;
 using testing::refusal_of;
 
-const auto add = [](Expr a, Expr b) { return a + b; };
-const auto negate = [](Expr a) { return -a; };
 const auto keep = [](Expr x, Expr s) { return std::pair(x, s); };
 const auto as_vector = [](Expr a, Expr b) { return reshape(a + b, {1}); };
-
-Block numbers() { return map(scalar()).takes("seq<input<Value>>"); }
-Block endless() { return scalar() >> broadcast(); }
 
 TEST(TypeClash, OfABlockInTwoPlaces) {
   EXPECT_EQ(refusal_here([] {

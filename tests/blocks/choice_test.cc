@@ -8,6 +8,7 @@
 #include <string>
 
 #include "espalier/nn/linear.h"
+#include "tests/blocks/small_functions.h"
 #include "tests/blocks/three_ways.h"
 
 namespace espalier::blocks {
@@ -15,8 +16,7 @@ namespace {
 
 using testing::expect_gradients;
 using testing::expect_three_ways;
-
-const auto negate = [](Expr x) { return -x; };
+using testing::negate;
 
 TEST(OneOf, ChoosesByATextOfTheData) {
   const Block block = one_of(key("kind"), {{"plus", get("x") >> scalar()}, {"minus", get("x") >> scalar() >> negate}});

@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "espalier/nn/linear.h"
+#include "tests/blocks/small_functions.h"
 #include "tests/blocks/three_ways.h"
 
 namespace espalier::blocks {
 namespace {
 
+using testing::add;
 using testing::expect_gradients;
 using testing::expect_three_ways;
-
-const auto add = [](Expr a, Expr b) { return a + b; };
 
 TEST(Pipe, DoesOneAfterTheOther) {
   const Block block = scalar() >> [](Expr x) { return x * 2; } >> [](Expr x) { return x + 1; };

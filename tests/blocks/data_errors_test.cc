@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "espalier/nn/embedding.h"
+#include "tests/blocks/small_functions.h"
 #include "tests/blocks/three_ways.h"
 
 namespace espalier::blocks {
 namespace {
 
+using testing::add;
 using testing::refusal_of;
 
 std::string refusal(const Block& block, const Value& input) {
@@ -66,7 +68,6 @@ TEST(DataErrors, OfMissingParts) {
 TEST(DataErrors, NameThePathAndTheInstance) {
   Forward tree = forward("tree");
   const Block leaf = named("leaf", get("x") >> scalar());
-  const auto add = [](Expr a, Expr b) { return a + b; };
   tree.resolve_to(
       one_of(key("kind"), {{"leaf", leaf}, {"node", record({{"left", tree()}, {"right", tree()}}) >> function(add)}}));
   const Program program(tree());

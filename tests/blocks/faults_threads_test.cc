@@ -110,14 +110,14 @@ TEST_F(Faults, LeaveNoTraceInTheProgram) {
   EXPECT_EQ(seen, 20);
 }
 
-struct Net {
+struct FaultyNet {
   Model model;
   nn::LstmCell lstm{model / "lstm", 1, 4};
   Block states() const { return map(vector(1)) >> rnn(lstm) >> get(1) >> get(0); }
 };
 
 TEST(SharedWeights, ServeTwoProgramsInTwoThreads) {
-  const Net net;
+  const FaultyNet net;
   const Program plain(net.states());
   const Program dropped(net.states() >> nn::Dropout(0.5) >> [](Expr h) { return sum(h, 0); } >> loss("all"));
   std::vector<Value> inputs;
@@ -150,7 +150,7 @@ TEST(SharedWeights, ServeTwoProgramsInTwoThreads) {
 }
 
 TEST(SharedWeights, ServeOneProgramInSeveralThreads) {
-  const Net net;
+  const FaultyNet net;
   const Program program(net.states());
   const Value input = Value::list({Value::list({1}), Value::list({-2})});
   const std::string alone = to_value(program.eval(input)).to_text();

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "espalier/nn/linear.h"
+#include "tests/blocks/small_functions.h"
 #include "tests/blocks/three_ways.h"
 
 namespace espalier::blocks {
 namespace {
 
-const auto add = [](Expr a, Expr b) { return a + b; };
+using testing::add;
 
 TEST(Inference, FlowsForwardAndBackward) {
   const Block first = identity();

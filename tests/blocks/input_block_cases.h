@@ -7,6 +7,7 @@
 
 #include "espalier/nn/embedding.h"
 #include "tests/blocks/block_case.h"
+#include "tests/blocks/small_functions.h"
 
 namespace espalier::testing {
 
@@ -67,8 +68,6 @@ inline std::vector<BlockCase> cases_of_inputs(CaseNet& net) {
 
 inline std::vector<BlockCase> cases_of_choices(CaseNet& net) {
   using namespace blocks;  // NOLINT(google-build-using-namespace): a table of them
-  const auto negate = [](Expr x) { return -x; };
-  const auto add = [](Expr a, Expr b) { return a + b; };
   const auto kind = [](const char* name, double x) { return Value::map({{"kind", name}, {"x", x}}); };
   const std::vector<CaseExample> by_kind{{kind("plus", 3), 6}, {kind("minus", 4), -8}, {kind("minus", 0.5), -1}};
   Forward tree = forward("tree");

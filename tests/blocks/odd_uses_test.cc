@@ -14,15 +14,15 @@
 #include "espalier/nn/embedding.h"
 #include "espalier/nn/linear.h"
 #include "espalier/nn/lstm.h"
+#include "tests/blocks/small_functions.h"
 #include "tests/blocks/three_ways.h"
 
 namespace espalier::blocks {
 namespace {
 
+using testing::add;
 using testing::expect_three_ways;
-
-const auto add = [](Expr a, Expr b) { return a + b; };
-const auto negate = [](Expr a) { return -a; };
+using testing::negate;
 
 Value list(std::vector<Value> items) { return Value::list(std::move(items)); }
 const Value kNone = Value::list({});

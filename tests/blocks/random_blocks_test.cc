@@ -23,7 +23,7 @@ struct Net {
   nn::LstmCell lstm{model / "lstm", kSize, kSize};
 };
 
-const auto add = [](Expr a, Expr b) { return tanh(a + b); };
+const auto squashed_sum = [](Expr a, Expr b) { return tanh(a + b); };
 
 /// input<Value> -> float[kSize]; data are vectors, or lists of data.
 Block random_tensor(const Net& net, const Block& recursion, int depth) {
@@ -32,13 +32,13 @@ Block random_tensor(const Net& net, const Block& recursion, int depth) {
   if (depth == 0) return get("x") >> vector(kSize);
   switch (*rc::gen::inRange(0, 10)) {
     case 0: return part() >> net.one >> espalier::tanh;
-    case 1: return all_of({part(), part()}) >> function(add);
+    case 1: return all_of({part(), part()}) >> function(squashed_sum);
     case 2: return all_of({part(), part()}) >> concat() >> net.two;
     case 3: return children() >> sum();
-    case 4: return children() >> reduce(add);
-    case 5: return children() >> fold(add, zeros(kSize));
+    case 4: return children() >> reduce(squashed_sum);
+    case 5: return children() >> fold(squashed_sum, zeros(kSize));
     case 6: return children() >> rnn(net.lstm) >> get(0) >> slice({.step = -1}) >> mean();
-    case 7: return all_of({children(), part() >> broadcast()}) >> zip_with(add) >> max();
+    case 7: return all_of({children(), part() >> broadcast()}) >> zip_with(squashed_sum) >> max();
     case 8: return one_of(key("kind"), {{0, part()}, {1, part()}, {2, part()}});
     default: return children() >> ngrams(2) >> map(concat() >> net.two) >> min();
   }
@@ -59,7 +59,7 @@ RC_GTEST_PROP(RandomBlocks, BatchedEqualsTheReference, ()) {
   Forward tree = forward("tree");
   const Block recursion = tree();
   const int depth = *rc::gen::inRange(1, 5);
-  tree.resolve_to(all_of({random_tensor(net, recursion, depth), get("x") >> vector(kSize)}) >> function(add));
+  tree.resolve_to(all_of({random_tensor(net, recursion, depth), get("x") >> vector(kSize)}) >> function(squashed_sum));
   static_cast<void>(tree().gives(kSize));
   const auto program = Program::of<Value>(tree());
   std::vector<Value> inputs;

@@ -10,16 +10,16 @@
 #include "espalier/nn/embedding.h"
 #include "espalier/nn/linear.h"
 #include "espalier/nn/tree_lstm.h"
+#include "tests/blocks/small_functions.h"
 #include "tests/blocks/three_ways.h"
 #include "tests/support/small_stack.h"
 
 namespace espalier::blocks {
 namespace {
 
+using testing::add;
 using testing::expect_gradients;
 using testing::expect_three_ways;
-
-const auto add = [](Expr a, Expr b) { return a + b; };
 
 Value leaf(double x) { return Value::map({{"kind", "leaf"}, {"x", x}}); }
 Value node(Value left, Value right) {

@@ -9,16 +9,17 @@
 #include "espalier/nn/gru.h"
 #include "espalier/nn/linear.h"
 #include "espalier/nn/lstm.h"
+#include "tests/blocks/small_functions.h"
 #include "tests/blocks/three_ways.h"
 
 namespace espalier::blocks {
 namespace {
 
+using testing::add;
 using testing::Example;
 using testing::expect_gradients;
 using testing::expect_three_ways;
 
-const auto add = [](Expr a, Expr b) { return a + b; };
 const auto divide = [](Expr a, Expr b) { return a / b; };
 
 Value numbers(int count, double step = 1) {

@@ -9,10 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "tests/blocks/small_functions.h"
 #include "tests/blocks/three_ways.h"
 
 namespace espalier::blocks {
 namespace {
+
+using testing::add;
 
 enum class Kind { kLeaf, kNode };
 
@@ -32,26 +35,24 @@ struct Fields<Tree> {
 
 namespace {
 
-const auto add = [](Expr a, Expr b) { return a + b; };
-
 /// One model for Values and for structs.
-Block sum_of_leaves() {
+Block sum_of_structs() {
   Forward tree = forward("tree");
   tree.resolve_to(one_of(key("kind"), {{Kind::kLeaf, get("x") >> scalar()},
                                        {Kind::kNode, record({{"left", tree()}, {"right", tree()}}) >> function(add)}}));
   return tree();
 }
 
-std::unique_ptr<Tree> leaf(double x) { return std::make_unique<Tree>(Tree{Kind::kLeaf, x, nullptr, nullptr}); }
-std::unique_ptr<Tree> node(std::unique_ptr<Tree> left, std::unique_ptr<Tree> right) {
+std::unique_ptr<Tree> leaf_struct(double x) { return std::make_unique<Tree>(Tree{Kind::kLeaf, x, nullptr, nullptr}); }
+std::unique_ptr<Tree> node_struct(std::unique_ptr<Tree> left, std::unique_ptr<Tree> right) {
   return std::make_unique<Tree>(Tree{Kind::kNode, 0, std::move(left), std::move(right)});
 }
 
 TEST(StructInput, WorksAsAValueDoes) {
   const auto value_leaf = [](double x) { return Value::map({{"kind", 0}, {"x", x}}); };
   const Value value = Value::map({{"kind", 1}, {"left", value_leaf(1.5)}, {"right", value_leaf(2)}});
-  const std::unique_ptr<Tree> tree = node(leaf(1.5), leaf(2));
-  EXPECT_EQ(eval(sum_of_leaves(), value).leaf(), eval(sum_of_leaves(), tree).leaf());
+  const std::unique_ptr<Tree> tree = node_struct(leaf_struct(1.5), leaf_struct(2));
+  EXPECT_EQ(eval(sum_of_structs(), value).leaf(), eval(sum_of_structs(), tree).leaf());
 }
 
 TEST(StructInput, ReadsMembersWithoutCopying) {
@@ -97,7 +98,7 @@ TEST(StructInput, ChoosesByEnumerationsAndMembers) {
 }
 
 TEST(StructInput, NullIsRefusedWhereItIsRead) {
-  const auto text = testing::refusal_of([] { eval(sum_of_leaves(), node(leaf(1), nullptr)); });
+  const auto text = testing::refusal_of([] { eval(sum_of_structs(), node_struct(leaf_struct(1), nullptr)); });
   EXPECT_EQ(text, "get(\"kind\"): \"kind\" is asked for, and the input is null\n  in tree\n  in instance 0");
 }
 

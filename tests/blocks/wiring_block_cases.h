@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "tests/blocks/block_case.h"
+#include "tests/blocks/small_functions.h"
 
 namespace espalier::testing {
 
 inline std::vector<BlockCase> cases_of_wiring(CaseNet& net) {
   using namespace blocks;  // NOLINT(google-build-using-namespace): a table of them
-  const auto negate = [](Expr x) { return -x; };
   const auto field = [](double a, const Value& b) { return Value::map({{"a", a}, {"b", b}}); };
   Composition diamond("diamond");
   const Wire x = diamond(net.number(), diamond.input());

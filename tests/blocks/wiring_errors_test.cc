@@ -7,18 +7,17 @@
 
 #include "espalier/nn/linear.h"
 #include "espalier/nn/lstm.h"
+#include "tests/blocks/small_functions.h"
 #include "tests/blocks/three_ways.h"
 
 namespace espalier::blocks {
 namespace {
 
+using testing::add;
+using testing::endless;
+using testing::negate;
+using testing::numbers;
 using testing::refusal_here;
-
-const auto add = [](Expr a, Expr b) { return a + b; };
-const auto negate = [](Expr a) { return -a; };
-
-Block numbers() { return map(scalar()).takes("seq<input<Value>>"); }
-Block endless() { return scalar() >> broadcast(); }
 
 TEST(TypeClash, NamesBothSidesAndTheLine) {
   EXPECT_EQ(refusal_here([] { scalar() >> vector(3); }),
@@ -66,18 +65,18 @@ TEST(TypeClash, OfTypesThatAreSet) {
 }
 
 TEST(TypeClash, OfCppTypes) {
-  struct Tree {
+  struct Leaf {
     int x;
   };
-  EXPECT_EQ(refusal_here([] { get("tree") >> get(&Tree::x); }), "nothing was refused");
-  EXPECT_EQ(refusal_here([] { identity().takes("input<Value>") >> get(&Tree::x); }),
-            "pipe: the output of identity() is input<Value> and the input of get(member) is input<Tree>\n  at here");
-  EXPECT_EQ(refusal_here([] { get(&Tree::x) >> vector(2); }),
+  EXPECT_EQ(refusal_here([] { get("tree") >> get(&Leaf::x); }), "nothing was refused");
+  EXPECT_EQ(refusal_here([] { identity().takes("input<Value>") >> get(&Leaf::x); }),
+            "pipe: the output of identity() is input<Value> and the input of get(member) is input<Leaf>\n  at here");
+  EXPECT_EQ(refusal_here([] { get(&Leaf::x) >> vector(2); }),
             "vector(2): its input is input<int>; an input that is a list of numbers is expected\n  at here");
-  EXPECT_EQ(refusal_here([] { get(&Tree::x) >> get("y"); }),
+  EXPECT_EQ(refusal_here([] { get(&Leaf::x) >> get("y"); }),
             "get(\"y\"): input<int> has no parts; \"y\" is asked for\n  at here");
-  EXPECT_EQ(refusal_here([] { Program::of<Value>(get(&Tree::x)); }),
-            "get(member): its input is input<Tree> and what it is given is input<Value>\n  at here");
+  EXPECT_EQ(refusal_here([] { Program::of<Value>(get(&Leaf::x)); }),
+            "get(member): its input is input<Leaf> and what it is given is input<Value>\n  at here");
 }
 
 TEST(WrongKind, ListsWhatIsExpected) {

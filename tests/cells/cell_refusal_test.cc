@@ -9,15 +9,15 @@
 #include "espalier/cells/cell.h"
 #include "espalier/ops/all.h"
 #include "tests/exec/small_model.h"
+#include "tests/support/here.h"
 #include "tests/support/refusal.h"
 #include "tests/support/scalar_math.h"
 
 namespace espalier {
 namespace {
 
+using testing::here;
 using testing::refusal_of;
-
-std::string here(int line) { return "cell_refusal_test.cc:" + std::to_string(line); }
 
 class CellRefusals : public testing::SmallModel {
  protected:

@@ -40,9 +40,9 @@ class Command : public ::testing::Test {
 
   /// A very short training, and further arguments.
   CommandResult train(const std::vector<std::string>& more, const CommandOptions& options = {}) const {
-    std::vector<std::string> arguments{"train",        "listops",     "--train", "60",       "--held-out",
-                                       "40",           "--embedding", "8",       "--hidden", "12",
-                                       "--max-tokens", "25",          "--batch", "16"};
+    std::vector<std::string> arguments{"train",       "listops", "--train",   "60", "--held-out",   "40",
+                                       "--embedding", "8",       "--hidden",  "12", "--max-tokens", "25",
+                                       "--batch",     "16",      "--compare", "0.1"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run(arguments, options);
   }

@@ -19,10 +19,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class ListOpsFile : public testing::Test {
+class ListOpsFile : public ::testing::Test {
  protected:
   ListOpsFile() {
-    std::string pattern = (fs::path(testing::TempDir()) / "espalier_listops_XXXXXX").string();
+    std::string pattern = (fs::path(::testing::TempDir()) / "espalier_listops_XXXXXX").string();
     folder_ = ::mkdtemp(pattern.data());
   }
   ~ListOpsFile() override { fs::remove_all(folder_); }

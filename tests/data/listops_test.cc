@@ -14,9 +14,12 @@
 #include <vector>
 
 #include "espalier/base/error.h"
+#include "tests/support/refusal.h"
 
 namespace espalier::data {
 namespace {
+
+using testing::refusal_of;
 
 // Of an expression written without parentheses.
 std::vector<std::int32_t> tokens_of(const std::string& text) {
@@ -35,16 +38,6 @@ std::string flat(const Tree& tree) {
   for (std::int32_t node = 0; node < tree.size(); ++node)
     if (tree.is_leaf(node)) (text += kListOpsWords[static_cast<std::size_t>(tree.token(node))]) += ' ';
   return text;
-}
-
-template <class Action>
-std::string refusal_of(Action&& action) {
-  try {
-    action();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "nothing was refused";
 }
 
 struct Known {
@@ -92,15 +85,17 @@ TEST(ListOps, TreesAreBinaryAndLeanLeftInsideEachList) {
 
 TEST(ListOps, TokensThatAreNotAnExpressionAreRefused) {
   const std::string start = "listops: the tokens are not one expression: ";
-  EXPECT_EQ(refusal_of([] { parse(""); }), start + "more are needed after 0 tokens");
-  EXPECT_EQ(refusal_of([] { parse("[MAX 1"); }), start + "more are needed after 2 tokens");
-  EXPECT_EQ(refusal_of([] { parse("[MAX 1 ]"); }), start + "one that cannot stand there comes after 2 tokens");
-  EXPECT_EQ(refusal_of([] { parse("]"); }), start + "one that cannot stand there comes after 0 tokens");
-  EXPECT_EQ(refusal_of([] { parse("1 2"); }), start + "one that cannot stand there comes after 1 tokens");
-  EXPECT_EQ(refusal_of([] { parse("x"); }), start + "one that cannot stand there comes after 0 tokens");
+  EXPECT_EQ(refusal_of<UsageError>([] { parse(""); }), start + "more are needed after 0 tokens");
+  EXPECT_EQ(refusal_of<UsageError>([] { parse("[MAX 1"); }), start + "more are needed after 2 tokens");
+  EXPECT_EQ(refusal_of<UsageError>([] { parse("[MAX 1 ]"); }),
+            start + "one that cannot stand there comes after 2 tokens");
+  EXPECT_EQ(refusal_of<UsageError>([] { parse("]"); }), start + "one that cannot stand there comes after 0 tokens");
+  EXPECT_EQ(refusal_of<UsageError>([] { parse("1 2"); }), start + "one that cannot stand there comes after 1 tokens");
+  EXPECT_EQ(refusal_of<UsageError>([] { parse("x"); }), start + "one that cannot stand there comes after 0 tokens");
   TreeBuilder builder;
   builder.leaf(kListOpsMax);
-  EXPECT_EQ(refusal_of([&] { evaluate_listops(builder.finish()); }), start + "more are needed after 1 tokens");
+  EXPECT_EQ(refusal_of<UsageError>([&] { evaluate_listops(builder.finish()); }),
+            start + "more are needed after 1 tokens");
 }
 
 TEST(ListOps, HistogramAndBaselineCountTheTrees) {
@@ -230,22 +225,25 @@ TEST(ListOpsGenerator, AllSmallExpressionsAreFound) {
 
 TEST(ListOpsGenerator, MoreThanThereAreIsRefused) {
   EXPECT_EQ(
-      refusal_of([] { generate_listops({.seed = 1, .max_tokens = 4}, 411); }),
+      refusal_of<UsageError>([] { generate_listops({.seed = 1, .max_tokens = 4}, 411); }),
       "listops: 411 distinct expressions asked for, only 410 found with max_tokens 4, max_depth 20, max_args 5 and "
       "operator_probability 0.25");
 }
 
 TEST(ListOpsGenerator, OptionsOutsideTheirRangeAreRefused) {
-  EXPECT_EQ(refusal_of([] { generate_listops({}, -1); }),
+  EXPECT_EQ(refusal_of<UsageError>([] { generate_listops({}, -1); }),
             "listops: the number of expressions must be 0 or more, not -1");
-  EXPECT_EQ(refusal_of([] { generate_listops({.max_tokens = 0}, 1); }), "listops: max_tokens must be 1 or more, not 0");
-  EXPECT_EQ(refusal_of([] { generate_listops({.max_depth = 0}, 1); }), "listops: max_depth must be 1 or more, not 0");
-  EXPECT_EQ(refusal_of([] { generate_listops({.max_args = 1}, 1); }), "listops: max_args must be 2 or more, not 1");
-  EXPECT_EQ(refusal_of([] { generate_listops({.operator_probability = 1.5}, 1); }),
+  EXPECT_EQ(refusal_of<UsageError>([] { generate_listops({.max_tokens = 0}, 1); }),
+            "listops: max_tokens must be 1 or more, not 0");
+  EXPECT_EQ(refusal_of<UsageError>([] { generate_listops({.max_depth = 0}, 1); }),
+            "listops: max_depth must be 1 or more, not 0");
+  EXPECT_EQ(refusal_of<UsageError>([] { generate_listops({.max_args = 1}, 1); }),
+            "listops: max_args must be 2 or more, not 1");
+  EXPECT_EQ(refusal_of<UsageError>([] { generate_listops({.operator_probability = 1.5}, 1); }),
             "listops: operator_probability must be 0 to 1, not 1.5");
-  EXPECT_EQ(refusal_of([] { generate_listops({.operator_probability = std::nan("")}, 1); }),
+  EXPECT_EQ(refusal_of<UsageError>([] { generate_listops({.operator_probability = std::nan("")}, 1); }),
             "listops: operator_probability must be 0 to 1, not nan");
-  EXPECT_EQ(refusal_of([] { generate_listops_split({}, 10, -1); }),
+  EXPECT_EQ(refusal_of<UsageError>([] { generate_listops_split({}, 10, -1); }),
             "listops: the number of expressions must be 0 or more, not -1");
   EXPECT_TRUE(generate_listops({}, 0).empty());
 }

@@ -20,7 +20,7 @@ namespace {
 
 using espalier::testing::refusal_of;
 
-std::string refusal(std::string_view text, SexprForm form = SexprForm::kLisp) {
+std::string sexpr_refusal(std::string_view text, SexprForm form = SexprForm::kLisp) {
   return refusal_of([&] { parse_sexpr(text, form, "x.lisp"); });
 }
 
@@ -80,19 +80,20 @@ TEST(Sexpr, FilesAreReadInPiecesOfAnySize) {
 }
 
 TEST(Sexpr, ErrorsNameThePlaceAndWhatWasExpected) {
-  EXPECT_EQ(refusal(""), "x.lisp:1:1: expected an expression, not the end of the text");
-  EXPECT_EQ(refusal("\n )"), "x.lisp:2:2: expected an expression, not \")\"");
-  EXPECT_EQ(refusal("(a\n (b c)"), "x.lisp:2:7: expected ')' to close the list opened at 1:1, not the end of the text");
-  EXPECT_EQ(refusal("(a) b"), "x.lisp:1:5: expected the end of the text, not \"b\"");
-  EXPECT_EQ(refusal("(a\n \"b"),
+  EXPECT_EQ(sexpr_refusal(""), "x.lisp:1:1: expected an expression, not the end of the text");
+  EXPECT_EQ(sexpr_refusal("\n )"), "x.lisp:2:2: expected an expression, not \")\"");
+  EXPECT_EQ(sexpr_refusal("(a\n (b c)"),
+            "x.lisp:2:7: expected ')' to close the list opened at 1:1, not the end of the text");
+  EXPECT_EQ(sexpr_refusal("(a) b"), "x.lisp:1:5: expected the end of the text, not \"b\"");
+  EXPECT_EQ(sexpr_refusal("(a\n \"b"),
             "x.lisp:2:4: expected '\"' to end the string that begins at 2:2, not the end of the text");
-  EXPECT_EQ(refusal("\"a\\q\""), "x.lisp:1:3: expected one of \" \\ n t r x after a backslash, not \"\\q\"");
-  EXPECT_EQ(refusal("\"\\x4\""), "x.lisp:1:2: expected two hexadecimal digits after \\x, not \"\\x4\"");
-  EXPECT_EQ(refusal("\"\\x+4\""), "x.lisp:1:2: expected two hexadecimal digits after \\x, not \"\\x+4\"");
-  EXPECT_EQ(refusal("99999999999999999999"),
+  EXPECT_EQ(sexpr_refusal("\"a\\q\""), "x.lisp:1:3: expected one of \" \\ n t r x after a backslash, not \"\\q\"");
+  EXPECT_EQ(sexpr_refusal("\"\\x4\""), "x.lisp:1:2: expected two hexadecimal digits after \\x, not \"\\x4\"");
+  EXPECT_EQ(sexpr_refusal("\"\\x+4\""), "x.lisp:1:2: expected two hexadecimal digits after \\x, not \"\\x+4\"");
+  EXPECT_EQ(sexpr_refusal("99999999999999999999"),
             "x.lisp:1:1: expected an integer from -2^63 to 2^63 - 1, not \"99999999999999999999\"");
-  EXPECT_EQ(refusal("(1e999)"), "x.lisp:1:2: expected a number that a double holds, not \"1e999\"");
-  EXPECT_EQ(refusal("(3 (2 a)", SexprForm::kTrees),
+  EXPECT_EQ(sexpr_refusal("(1e999)"), "x.lisp:1:2: expected a number that a double holds, not \"1e999\"");
+  EXPECT_EQ(sexpr_refusal("(3 (2 a)", SexprForm::kTrees),
             "x.lisp:1:9: expected ')' to close the list opened at 1:1, not the end of the text");
 }
 

@@ -14,6 +14,8 @@
 #include "espalier/nn/model.h"
 #include "espalier/ops/all.h"
 #include "espalier/optim/sgd.h"
+#include "tests/exec/floats.h"
+#include "tests/support/here.h"
 #include "tests/support/refusal.h"
 #include "tests/support/scalar_math.h"
 
@@ -21,15 +23,10 @@ namespace espalier {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::floats;
+using testing::here;
 using ::testing::IsEmpty;
 using testing::refusal_of;
-
-std::vector<float> floats(const Tensor& tensor) {
-  const std::span<const float> elements = tensor.as<float>();
-  return {elements.begin(), elements.end()};
-}
-
-std::string here(int line) { return "executor_test.cc:" + std::to_string(line); }
 
 /// The identity, which counts how often it is computed and can be made to throw.
 struct Counted {

@@ -9,10 +9,13 @@
 #include <span>
 #include <vector>
 
+#include "tests/exec/floats.h"
+
 namespace espalier {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
+using testing::floats;
 
 void add_row(Gradients& gradients, const Parameter& parameter, std::int32_t row, const std::vector<float>& values) {
   gradients.add_row(parameter, row, values.data());
@@ -23,11 +26,6 @@ void add_dense(Gradients& gradients, const Parameter& parameter, const std::vect
   const Gradients::Dense to = gradients.dense(parameter);
   auto* elements = reinterpret_cast<float*>(to.data);
   for (std::size_t i = 0; i < values.size(); ++i) elements[i] = to.store ? values[i] : elements[i] + values[i];
-}
-
-std::vector<float> floats(const Tensor& tensor) {
-  const std::span<const float> elements = tensor.as<float>();
-  return {elements.begin(), elements.end()};
 }
 
 TEST(Gradients, OfNothingAreZero) {

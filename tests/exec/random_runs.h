@@ -19,6 +19,7 @@
 #include "espalier/base/random.h"
 #include "espalier/base/strategy.h"
 #include "espalier/exec/gradients.h"
+#include "tests/exec/small_model.h"
 #include "tests/support/random_graph.h"
 
 namespace espalier::testing {
@@ -63,7 +64,6 @@ namespace espalier::testing {
 constexpr std::uint64_t kNetSeed = 5;
 constexpr double kFloatTolerance = 2e-4;
 constexpr double kDoubleTolerance = 1e-10;
-constexpr std::array kStrategies{Strategy::kNone, Strategy::kDepth, Strategy::kAgenda, Strategy::kFrontier};
 constexpr std::array kMemoise{Memoise::kOff, Memoise::kLookups, Memoise::kAll};
 
 /// Under a sanitizer everything takes many times as long.

@@ -36,18 +36,18 @@ Recipe recipe_of(int number) {
   return recipe;
 }
 
-struct Result {
+struct Outcome {
   std::vector<Tensor> values;
   std::vector<Tensor> gradients;
-  bool operator==(const Result&) const = default;
+  bool operator==(const Outcome&) const = default;
 };
 
-Result run(RandomNet& net, int number) {
+Outcome run(RandomNet& net, int number) {
   Graph graph({.seed = 3});
   Gradients gradients;
   const RandomGraph recorded = testing::record(graph, net, recipe_of(number));
   recorded.loss.backward({.into = &gradients, .wanted = recorded.inputs});
-  Result result;
+  Outcome result;
   for (const Expr& loss : recorded.losses) result.values.push_back(loss.value());
   for (const Gradient* gradient : gradients.all()) result.gradients.push_back(gradient->to_tensor());
   for (const Expr& input : recorded.inputs) result.gradients.push_back(input.grad());
@@ -56,9 +56,9 @@ Result run(RandomNet& net, int number) {
 
 TEST(TwoGraphsThreads, DifferentiateOverOneModelWithTheBitsOfASerialRun) {
   RandomNet net(5);
-  std::vector<Result> serial;
+  std::vector<Outcome> serial;
   for (int i = 0; i < kThreads * kRounds; ++i) serial.push_back(run(net, i));
-  std::vector<Result> parallel(serial.size());
+  std::vector<Outcome> parallel(serial.size());
   in_threads([&](int t) {
     for (int i = t; i < kThreads * kRounds; i += kThreads) parallel[static_cast<std::size_t>(i)] = run(net, i);
   });
@@ -68,7 +68,7 @@ TEST(TwoGraphsThreads, DifferentiateOverOneModelWithTheBitsOfASerialRun) {
 
 TEST(TwoGraphsThreads, BothDoTheSameAtTheSameTime) {
   RandomNet net(5);
-  const Result expected = run(net, 3);
+  const Outcome expected = run(net, 3);
   std::vector<int> right(kThreads);
   in_threads([&](int t) {
     for (int round = 0; round < kRounds; ++round) right[static_cast<std::size_t>(t)] += run(net, 3) == expected ? 1 : 0;

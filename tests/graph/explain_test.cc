@@ -8,11 +8,12 @@
 #include "espalier/ops/lookup.h"
 #include "espalier/ops/sum.h"
 #include "espalier/ops/tanh.h"
+#include "tests/support/here.h"
 
 namespace espalier {
 namespace {
 
-std::string here(int line) { return "explain_test.cc:" + std::to_string(line); }
+using testing::here;
 
 TEST(Explain, ASmallGraph) {
   const Parameter words("words", Tensor({9, 4}));

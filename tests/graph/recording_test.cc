@@ -11,15 +11,16 @@
 #include "espalier/ops/mul.h"
 #include "espalier/ops/sum.h"
 #include "espalier/ops/tanh.h"
+#include "tests/graph/zeros.h"
+#include "tests/support/here.h"
 #include "tests/support/refusal.h"
 
 namespace espalier {
 namespace {
 
-using espalier::testing::refusal_of;
-
-std::string here(int line) { return "recording_test.cc:" + std::to_string(line); }
-Expr zeros(Graph& graph, const Shape& shape) { return graph.input(Tensor(shape)); }
+using testing::here;
+using testing::refusal_of;
+using testing::zeros;
 
 /// The numbers of an input's node.
 Tensor numbers_of(const Expr& x) {

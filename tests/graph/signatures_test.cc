@@ -16,16 +16,16 @@
 #include "espalier/ops/scale.h"
 #include "espalier/ops/sum.h"
 #include "espalier/ops/tanh.h"
+#include "tests/graph/zeros.h"
 
 namespace espalier {
 namespace {
 
+using testing::zeros;
+
 using Key = std::vector<std::uint32_t>;
 
 SignatureId signature_of(const Expr& x) { return x.graph().signature_id(x.node()); }
-Expr zeros(Graph& graph, const Shape& shape, DType dtype = DType::kFloat32) {
-  return graph.input(Tensor(shape, dtype));
-}
 
 /// Interns random keys with a hash of `kinds` values only, and compares with a map of whole keys.
 void intern_like_a_map(const std::vector<Key>& keys, std::uint64_t kinds) {

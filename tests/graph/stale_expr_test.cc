@@ -10,14 +10,14 @@
 #include "espalier/ops/mul.h"
 #include "espalier/ops/sum.h"
 #include "espalier/ops/tanh.h"
+#include "tests/support/here.h"
 #include "tests/support/refusal.h"
 
 namespace espalier {
 namespace {
 
-using espalier::testing::refusal_of;
-
-std::string here(int line) { return "stale_expr_test.cc:" + std::to_string(line); }
+using testing::here;
+using testing::refusal_of;
 
 constexpr const char* kHint = "\n  hint: an Expr lives as long as its Graph; keep x.value() to carry a result further";
 

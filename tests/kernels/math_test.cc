@@ -14,12 +14,14 @@
 #include "espalier/base/denormals.h"
 #include "espalier/base/error.h"
 #include "tests/kernels/targets.h"
+#include "tests/support/numbers.h"
 
 namespace espalier::kernels {
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+using testing::kInf;
+using testing::kNaN;
+
 constexpr float kDenormal = std::numeric_limits<float>::denorm_min();
 constexpr float kLargest = std::numeric_limits<float>::max();
 

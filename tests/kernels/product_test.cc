@@ -16,11 +16,13 @@
 #include "espalier/base/random.h"
 #include "espalier/base/threads.h"
 #include "tests/kernels/targets.h"
+#include "tests/support/numbers.h"
 
 namespace espalier::kernels {
 namespace {
 
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+using testing::kNaN;
+using testing::size;
 
 enum class Form { kPlain, kTransposedB, kTransposedA };
 constexpr Form kForms[] = {Form::kPlain, Form::kTransposedB, Form::kTransposedA};
@@ -33,8 +35,6 @@ struct Case {
   std::int64_t extra;  // how much wider than its rows each matrix is stored
   bool accumulate;
 };
-
-std::size_t size(std::int64_t x) { return static_cast<std::size_t>(x); }
 
 /// A matrix stored with rows `extra` apart; the gaps and, if asked, the elements are NaN.
 struct Stored {

@@ -13,12 +13,13 @@
 #include "espalier/base/error.h"
 #include "espalier/base/random.h"
 #include "tests/kernels/targets.h"
+#include "tests/support/numbers.h"
 
 namespace espalier::kernels {
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+using testing::kInf;
+using testing::kNaN;
 
 std::vector<std::size_t> lengths() {
   std::vector<std::size_t> list(70);

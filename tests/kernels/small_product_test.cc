@@ -13,14 +13,14 @@
 
 #include "espalier/base/random.h"
 #include "tests/kernels/targets.h"
+#include "tests/support/numbers.h"
 
 namespace espalier::kernels {
 namespace {
 
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
+using testing::kInf;
+using testing::kNaN;
+using testing::size;
 
 /// Rows of random numbers among NaN: evenly spaced, or at offsets in no order.
 class Numbers {
@@ -50,7 +50,7 @@ class Numbers {
   std::vector<std::int64_t> offsets_;
 };
 
-struct Case {
+struct SmallCase {
   std::int64_t rows;
   std::int64_t k;
   std::int64_t n;
@@ -66,19 +66,19 @@ struct Case {
 
 /// X[rows, k], W[k, n], Y[rows, n], all with gaps, but for a W of one column if it is `dense`.
 struct Operands {
-  explicit Operands(const Case& of)
+  explicit Operands(const SmallCase& of)
       : c(of),
         x(of.rows, of.k, of.scattered, 1),
         w(of.k, of.n, false, 2),
         y(of.rows, of.n, of.scattered, 3),
         bias(1, of.n, false, 4) {}
-  Case c;
+  SmallCase c;
   Numbers x, w, y, bias;
 };
 
 /// How many numbers of `given` are not before + sum, where the sum has so many terms.
 template <class Sum>
-int wrong(Numbers& given, Numbers& before, const Case& c, std::int64_t terms, const Sum& sum) {
+int wrong(Numbers& given, Numbers& before, const SmallCase& c, std::int64_t terms, const Sum& sum) {
   const double tolerance = 2e-6 * (1 + std::sqrt(static_cast<double>(terms)));
   int count = given.is_clean() ? 0 : 1;
   for (std::int64_t r = 0; r < given.rows().count; ++r)
@@ -89,7 +89,7 @@ int wrong(Numbers& given, Numbers& before, const Case& c, std::int64_t terms, co
   return count;
 }
 
-void check_product(const Case& c) {
+void check_product(const SmallCase& c) {
   Operands o(c);
   Numbers y = o.y;
   small_product(o.x.rows(), o.w.rows().data, o.w.next(), c.has_bias ? o.bias.rows().data : nullptr, y.rows(),
@@ -104,7 +104,7 @@ void check_product(const Case& c) {
       << c.text();
 }
 
-void check_transposed(const Case& c) {
+void check_transposed(const SmallCase& c) {
   Operands o(c);
   Numbers x = o.x;
   small_product_transposed(o.y.rows(), o.w.rows().data, o.w.next(), x.rows(), c.accumulate);
@@ -118,7 +118,7 @@ void check_transposed(const Case& c) {
       << c.text();
 }
 
-void check_gradient(const Case& c) {
+void check_gradient(const SmallCase& c) {
   Operands o(c);
   Numbers dw = o.w;
   small_weight_gradient(o.x.rows(), o.y.rows(), dw.rows().data, dw.next(), c.accumulate);
@@ -140,12 +140,12 @@ template <class Check>
 void check_all(const Check& check) {
   on_every_target([&] {
     for (std::int64_t rows = 1; rows <= 14; ++rows)
-      for (const std::int64_t n : kColumns) check(Case{rows, 6, n, n % 2 == 0, rows % 2 == 0, n % 3 == 0});
+      for (const std::int64_t n : kColumns) check(SmallCase{rows, 6, n, n % 2 == 0, rows % 2 == 0, n % 3 == 0});
     for (const std::int64_t k : kTerms)
       for (const std::int64_t n : {1, 5, 16, 17, 40})
         for (const std::int64_t rows : {1, 2, 3, 6, 7}) {
-          check(Case{rows, k, n, false, false, true});
-          check(Case{rows, k, n, true, true, k % 2 == 0});
+          check(SmallCase{rows, k, n, false, false, true});
+          check(SmallCase{rows, k, n, true, true, k % 2 == 0});
         }
   });
 }
@@ -200,7 +200,7 @@ TEST(SmallProduct, GivesARowTheSameBitsInAnyCompany) {
   on_every_target([] {
     for (const std::int64_t n : {1, 5, 16, 32, 40, 64, 129})
       for (const std::int64_t rows : {2, 3, 5, 6, 7, 13, 64}) {
-        const Case c{rows, 37, n, false, false, true};
+        const SmallCase c{rows, 37, n, false, false, true};
         Operands o(c);
         Numbers together = o.y;
         Numbers together_x = o.x;
@@ -238,7 +238,7 @@ TEST(SmallProduct, PassesNaNAndInfinityToTheirNumbersOnly) {
   on_every_target([] {
     for (const std::int64_t n : {3, 16, 37}) {
       Operands o({5, 4, n});
-      o.x.rows()[1][2] = kInfinity;
+      o.x.rows()[1][2] = kInf;
       o.w.rows()[2][1] = 0.0F;  // infinity by zero
       o.w.rows()[0][0] = kNaN;
       small_product(o.x.rows(), o.w.rows().data, o.w.next(), nullptr, o.y.rows(), false);

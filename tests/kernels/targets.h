@@ -12,7 +12,7 @@ namespace espalier::kernels {
 template <class Body>
 void on_every_target(const Body& body) {
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    const testing::ScopedTrace trace(__FILE__, __LINE__, hwy::TargetName(target));
+    const ::testing::ScopedTrace trace(__FILE__, __LINE__, hwy::TargetName(target));
     hwy::SetSupportedTargetsForTest(target);
     body();
   }

@@ -13,6 +13,7 @@
 #include "espalier/nn/model.h"
 #include "espalier/ops/add.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/here.h"
 #include "tests/support/refusal.h"
 #include "tests/support/scalar_math.h"
 
@@ -30,11 +31,10 @@ using espalier::testing::Vec;
 using espalier::testing::vector_input;
 using espalier::testing::Weights;
 using ::testing::HasSubstr;
+using testing::here;
 using ::testing::StartsWith;
 
 const std::vector<Vec> kSequence{{0.3, -0.6, 0.9}, {-1.1, 0.2, 0.5}, {0.7, 0.4, -0.8}};
-
-std::string this_file_at(int line) { return "cells_test.cc:" + std::to_string(line); }
 
 std::vector<Expr> inputs(Graph& g, DType dtype = DType::kFloat64) {
   std::vector<Expr> list;
@@ -140,10 +140,10 @@ TEST(LstmCell, NamesTheCallersLineForAnInputOrStateOfAnotherSize) {
   const int line = __LINE__ + 1;
   const std::string wrong_x = refusal_of([&] { cell(long_x, state); });
   EXPECT_THAT(wrong_x, StartsWith("affine: size of x (6) and rows of W (3) differ"));
-  EXPECT_THAT(wrong_x, HasSubstr("at " + this_file_at(line)));
+  EXPECT_THAT(wrong_x, HasSubstr("at " + here(line)));
   const std::string wrong_state = refusal_of([&] { larger(x, state); });
   EXPECT_THAT(wrong_state, StartsWith("linear: size of x (4) and rows of W (5) differ"));
-  EXPECT_THAT(wrong_state, HasSubstr("at " + this_file_at(line + 3)));
+  EXPECT_THAT(wrong_state, HasSubstr("at " + here(line + 3)));
 }
 
 TEST(LstmCell, RefusesSizesBelowOne) {
@@ -188,7 +188,7 @@ TEST(BiLstm, NamesTheCallersLine) {
   Graph g;
   const Expr x = g.constant({4}, 1);
   const int line = __LINE__ + 1;
-  EXPECT_THAT(refusal_of([&] { lstm({x}); }), HasSubstr("at " + this_file_at(line)));
+  EXPECT_THAT(refusal_of([&] { lstm({x}); }), HasSubstr("at " + here(line)));
 }
 
 Vec scalar_gru(const Weights& w, const Vec& x, const Vec& h) {
@@ -240,7 +240,7 @@ TEST(GruCell, NamesTheCallersLineForAStateOfAnotherSize) {
   const int line = __LINE__ + 1;
   const std::string text = refusal_of([&] { cell(x, x); });
   EXPECT_THAT(text, StartsWith("affine: size of x (3) and rows of W (4) differ"));
-  EXPECT_THAT(text, HasSubstr("at " + this_file_at(line)));
+  EXPECT_THAT(text, HasSubstr("at " + here(line)));
 }
 
 }  // namespace

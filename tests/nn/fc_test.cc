@@ -28,7 +28,7 @@ using espalier::testing::Vec;
 using espalier::testing::vector_input;
 using espalier::testing::Weights;
 
-const Vec kX{0.3, -0.6, 0.9};
+const Vec kFcInput{0.3, -0.6, 0.9};
 
 /// x W, from single numbers.
 Vec product(const Weights& w, const Vec& x, std::size_t size, const std::string& name = "W") {
@@ -48,11 +48,11 @@ TEST(FC, IsAProductABiasAndRelu) {
   EXPECT_EQ(layer.scales(), nullptr);
   randomise(model);
   const Weights w(model, "fc");
-  Vec expected = product(w, kX, 4);
+  Vec expected = product(w, kFcInput, 4);
   for (std::size_t j = 0; j < 4; ++j) expected[j] = std::max(0.0, expected[j] + w.at("b", j));
   Graph g;
-  expect_value(layer(vector_input(g, kX)), expected);
-  check_gradients(model, [&](Graph& graph) { return asymmetric_sum(layer(vector_input(graph, kX))); });
+  expect_value(layer(vector_input(g, kFcInput)), expected);
+  check_gradients(model, [&](Graph& graph) { return asymmetric_sum(layer(vector_input(graph, kFcInput))); });
 }
 
 TEST(FC, CanDoWithoutBiasAndActivation) {
@@ -62,7 +62,7 @@ TEST(FC, CanDoWithoutBiasAndActivation) {
   EXPECT_EQ(layer.bias(), nullptr);
   randomise(model);
   Graph g;
-  expect_value(layer(vector_input(g, kX)), product(Weights(model, "fc"), kX, 2));
+  expect_value(layer(vector_input(g, kFcInput)), product(Weights(model, "fc"), kFcInput, 2));
 }
 
 TEST(FC, EveryActivationIsAppliedToTheSum) {
@@ -74,7 +74,7 @@ TEST(FC, EveryActivationIsAppliedToTheSum) {
     for (const char* name : {"W", "b"})
       model.parameter(std::string("copy.") + name).replace_value(model.parameter(std::string("fc.") + name).value());
     Graph g;
-    const Expr x = vector_input(g, kX);
+    const Expr x = vector_input(g, kFcInput);
     EXPECT_EQ(layer(x).value(), activate(inner(x), activation).value());
   }
 }
@@ -85,7 +85,7 @@ TEST(FC, LayerNormTakesThePlaceOfTheBias) {
   EXPECT_EQ(parameters_of(model), "fc.W [3, 4], fc.norm.gain [4], fc.norm.bias [4]");
   randomise(model);
   const Weights w(model, "fc");
-  Vec y = product(w, kX, 4);
+  Vec y = product(w, kFcInput, 4);
   double mean = 0;
   for (const double element : y) mean += element / 4;
   double variance = 0;
@@ -93,8 +93,8 @@ TEST(FC, LayerNormTakesThePlaceOfTheBias) {
   for (std::size_t j = 0; j < 4; ++j)
     y[j] = std::tanh((y[j] - mean) / std::sqrt(variance + 1e-5) * w.at("norm.gain", j) + w.at("norm.bias", j));
   Graph g;
-  expect_value(layer(vector_input(g, kX)), y, 1e-8);
-  check_gradients(model, [&](Graph& graph) { return asymmetric_sum(layer(vector_input(graph, kX))); });
+  expect_value(layer(vector_input(g, kFcInput)), y, 1e-8);
+  check_gradients(model, [&](Graph& graph) { return asymmetric_sum(layer(vector_input(graph, kFcInput))); });
 }
 
 TEST(FC, WeightNormLearnsLengthsApartFromDirections) {
@@ -104,15 +104,15 @@ TEST(FC, WeightNormLearnsLengthsApartFromDirections) {
   EXPECT_EQ(layer.scales()->name(), "fc.g");
   randomise(model);
   const Weights w(model, "fc");
-  Vec y = product(w, kX, 2, "V");
+  Vec y = product(w, kFcInput, 2, "V");
   for (std::size_t j = 0; j < 2; ++j) {
     double squares = 0;
     for (std::size_t i = 0; i < 3; ++i) squares += w.at("V", i, j) * w.at("V", i, j);
     y[j] = w.at("g", j) * y[j] / std::sqrt(squares) + w.at("b", j);
   }
   Graph g;
-  expect_value(layer(vector_input(g, kX)), y);
-  check_gradients(model, [&](Graph& graph) { return asymmetric_sum(layer(vector_input(graph, kX))); });
+  expect_value(layer(vector_input(g, kFcInput)), y);
+  check_gradients(model, [&](Graph& graph) { return asymmetric_sum(layer(vector_input(graph, kFcInput))); });
 }
 
 TEST(FC, WeightNormStartsAsTheSameLayerWithout) {
@@ -146,7 +146,7 @@ TEST(FC, NormalisedWeightsFollowTheirParameters) {
   randomise(model);
   const auto value = [&] {
     Graph g;
-    return layer(vector_input(g, kX)).value();
+    return layer(vector_input(g, kFcInput)).value();
   };
   const Tensor before = value();
   Tensor& lengths = model.parameter("fc.g").mutable_value();
@@ -189,7 +189,7 @@ TEST(FC, GradientsPassThroughAllOptionsTogether) {
                   .weight_norm = true});
   randomise(model);
   check_gradients(
-      model, [&](Graph& graph) { return asymmetric_sum(layer(vector_input(graph, kX))); }, 1e-6);
+      model, [&](Graph& graph) { return asymmetric_sum(layer(vector_input(graph, kFcInput))); }, 1e-6);
 }
 
 TEST(FC, AgreesWithTheTwinAloneAndAmongUnlikeInstances) {

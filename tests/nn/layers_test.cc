@@ -20,6 +20,7 @@
 #include "espalier/ops/add.h"
 #include "espalier/ops/sum.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/here.h"
 #include "tests/support/refusal.h"
 #include "tests/support/scalar_math.h"
 
@@ -36,11 +37,10 @@ using espalier::testing::Vec;
 using espalier::testing::vector_input;
 using espalier::testing::Weights;
 using ::testing::HasSubstr;
+using testing::here;
 using ::testing::StartsWith;
 
 const Vec kX{0.3, -0.6, 0.9};
-
-std::string this_file_at(int line) { return "layers_test.cc:" + std::to_string(line); }
 
 TEST(GradientCheck, SeesAGradientThatIsNotThere) {
   static Model model;  // static: what the macro below runs cannot capture
@@ -88,7 +88,7 @@ TEST(Linear, NamesTheCallersLineForAnInputOfAnotherSize) {
   const std::string text = refusal_of([&] { layer(x); });
   EXPECT_THAT(text, StartsWith("affine: size of x (4) and rows of W (3) differ"));
   EXPECT_THAT(text, HasSubstr("\"out.W\""));
-  EXPECT_THAT(text, HasSubstr("at " + this_file_at(line)));
+  EXPECT_THAT(text, HasSubstr("at " + here(line)));
 }
 
 TEST(Linear, RefusesSizesBelowOne) {
@@ -149,7 +149,7 @@ TEST(Embedding, NamesTheCallersLineForARowOutside) {
   const int line = __LINE__ + 1;
   const std::string text = refusal_of([&] { words(g, 5); });
   EXPECT_THAT(text, StartsWith("lookup: row 5 is outside the table (rows 0 to 4)"));
-  EXPECT_THAT(text, HasSubstr(this_file_at(line)));
+  EXPECT_THAT(text, HasSubstr(here(line)));
 }
 
 TEST(Mlp, PutsActivationsBetweenItsLayers) {
@@ -220,7 +220,7 @@ TEST(Mlp, NamesTheCallersLineForAnInputOfAnotherSize) {
   Graph g;
   const Expr x = g.constant({4}, 1);
   const int line = __LINE__ + 1;
-  EXPECT_THAT(refusal_of([&] { mlp(x); }), HasSubstr("at " + this_file_at(line)));
+  EXPECT_THAT(refusal_of([&] { mlp(x); }), HasSubstr("at " + here(line)));
 }
 
 TEST(Dropout, KeepsItsRateAndRefusesRatesOutside) {
@@ -276,7 +276,7 @@ TEST(LayerNorm, NamesTheCallersLineForAnInputOfAnotherSize) {
   Graph g;
   const Expr x = g.constant({4}, 1);
   const int line = __LINE__ + 1;
-  EXPECT_THAT(refusal_of([&] { norm(x); }), HasSubstr("at " + this_file_at(line)));
+  EXPECT_THAT(refusal_of([&] { norm(x); }), HasSubstr("at " + here(line)));
 }
 
 // --- attention -------------------------------------------------------------------------------------------------------
@@ -340,7 +340,7 @@ TEST(DotAttention, RefusesListsThatDoNotFit) {
   const DotAttention attention;
   const int line = __LINE__ + 1;
   const std::string text = refusal_of([&] { attention(query, keys, {query}); });
-  EXPECT_EQ(text, "dot attention: the number of keys (4) and of values (1) differ\n  at " + this_file_at(line));
+  EXPECT_EQ(text, "dot attention: the number of keys (4) and of values (1) differ\n  at " + here(line));
   EXPECT_THAT(refusal_of([&] { attention(query, {}, {}); }), StartsWith("dot attention: needs at least one key"));
 }
 
@@ -376,7 +376,7 @@ TEST(AdditiveAttention, NamesTheCallersLineForAKeyOfAnotherSize) {
   const int line = __LINE__ + 1;
   const std::string text = refusal_of([&] { attention(query, {key}, {key}); });
   EXPECT_THAT(text, StartsWith("linear: size of x (5) and rows of W (3) differ"));
-  EXPECT_THAT(text, HasSubstr("at " + this_file_at(line)));
+  EXPECT_THAT(text, HasSubstr("at " + here(line)));
 }
 
 }  // namespace

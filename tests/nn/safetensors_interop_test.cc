@@ -14,10 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class SafetensorsInterop : public testing::Test {
+class SafetensorsInterop : public ::testing::Test {
  protected:
   SafetensorsInterop() {
-    std::string pattern = (fs::path(testing::TempDir()) / "espalier_interop_XXXXXX").string();
+    std::string pattern = (fs::path(::testing::TempDir()) / "espalier_interop_XXXXXX").string();
     folder_ = ::mkdtemp(pattern.data());
   }
   ~SafetensorsInterop() override { fs::remove_all(folder_); }

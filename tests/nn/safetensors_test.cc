@@ -22,10 +22,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Safetensors : public testing::Test {
+class Safetensors : public ::testing::Test {
  protected:
   Safetensors() {
-    std::string pattern = (fs::path(testing::TempDir()) / "espalier_safetensors_XXXXXX").string();
+    std::string pattern = (fs::path(::testing::TempDir()) / "espalier_safetensors_XXXXXX").string();
     folder_ = ::mkdtemp(pattern.data());
     path_ = (folder_ / "x.safetensors").string();
   }
@@ -81,7 +81,7 @@ TEST_F(Safetensors, AreReadAsTheyWereWritten) {
   const NamedTensors tensors = some_tensors();
   write_safetensors(path_, tensors, {{"note", "line\n\"two\" \xC3\xA9"}});
   const SafetensorsReader reader(path_);
-  EXPECT_THAT(reader.names(), testing::ElementsAre("a.double", "b.int", "cell.W", "none", "scalar"));
+  EXPECT_THAT(reader.names(), ::testing::ElementsAre("a.double", "b.int", "cell.W", "none", "scalar"));
   for (const auto& [name, tensor] : tensors) {
     EXPECT_TRUE(reader.contains(name));
     EXPECT_EQ(reader.shape(name), tensor.shape());

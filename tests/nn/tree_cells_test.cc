@@ -15,6 +15,7 @@
 #include "espalier/nn/tree_lstm.h"
 #include "espalier/ops/add.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/here.h"
 #include "tests/support/refusal.h"
 #include "tests/support/scalar_math.h"
 
@@ -32,14 +33,13 @@ using espalier::testing::Vec;
 using espalier::testing::vector_input;
 using espalier::testing::Weights;
 using ::testing::HasSubstr;
+using testing::here;
 using ::testing::StartsWith;
 
 const Vec kA{0.3, -0.6, 0.9};
 const Vec kB{-1.1, 0.2, 0.5};
 const Vec kC{0.7, 0.4, -0.8};
 const Vec kAtNode{0.6, -0.9};
-
-std::string this_file_at(int line) { return "tree_cells_test.cc:" + std::to_string(line); }
 
 struct ScalarState {
   Vec h, c;
@@ -126,7 +126,7 @@ TEST(BinaryTreeLstm, TakesInputsAtInnerNodesIfAsked) {
   const int line = __LINE__ + 1;
   const std::string text = refusal_of([&] { cell(a, b); });
   EXPECT_EQ(text, "tree lstm: nodes of this cell have an input, and none is given\n  U: parameter \"cell.U\"\n  at " +
-                      this_file_at(line));
+                      here(line));
 }
 
 TEST(BinaryTreeLstm, HasGradientsThroughTheTree) {
@@ -164,9 +164,9 @@ TEST(BinaryTreeLstm, NamesTheCallersLineForAStateOfAnotherSize) {
   const std::string text = refusal_of([&] { larger(a, a); });
   EXPECT_THAT(text, StartsWith("affine: size of x (8) and rows of W (10) differ"));
   EXPECT_THAT(text, HasSubstr("\"larger.U\""));
-  EXPECT_THAT(text, HasSubstr("at " + this_file_at(line)));
+  EXPECT_THAT(text, HasSubstr("at " + here(line)));
   const std::string wrong_leaf = refusal_of([&] { cell.leaf(a.h); });
-  EXPECT_THAT(wrong_leaf, HasSubstr("at " + this_file_at(line + 4)));
+  EXPECT_THAT(wrong_leaf, HasSubstr("at " + here(line + 4)));
 }
 
 TEST(NaryTreeLstm, WithTwoChildrenIsTheBinaryOne) {
@@ -227,8 +227,8 @@ TEST(NaryTreeLstm, RefusesTooManyChildrenAndNone) {
   const TreeState a = cell.leaf(g.constant({3}, 1));
   const int line = __LINE__ + 1;
   const std::string text = refusal_of([&] { cell({a, a, a}); });
-  EXPECT_EQ(text, "tree lstm: 3 children are given, and the cell takes 2\n  U: parameter \"cell.U\"\n  at " +
-                      this_file_at(line));
+  EXPECT_EQ(text,
+            "tree lstm: 3 children are given, and the cell takes 2\n  U: parameter \"cell.U\"\n  at " + here(line));
   EXPECT_THAT(refusal_of([&] { cell({}); }),
               StartsWith("tree lstm: no child is given; a node without children is a leaf\n"));
   EXPECT_THAT(refusal_of([&] { cell({TreeState{}, TreeState{}}); }), StartsWith("tree lstm: no child is given"));
@@ -326,12 +326,12 @@ TEST(ChildSumTreeLstm, NamesTheCallersLine) {
   const Expr x = g.constant({3}, 1);
   const TreeState a = cell.leaf(x);
   const int line = __LINE__ + 1;
-  EXPECT_THAT(refusal_of([&] { cell(a.h, {a}); }), HasSubstr("at " + this_file_at(line)));
-  EXPECT_THAT(refusal_of([&] { larger({a, a}); }), HasSubstr("at " + this_file_at(line + 1)));
-  EXPECT_THAT(refusal_of([&] { cell.leaf(a.h); }), HasSubstr("at " + this_file_at(line + 2)));
+  EXPECT_THAT(refusal_of([&] { cell(a.h, {a}); }), HasSubstr("at " + here(line)));
+  EXPECT_THAT(refusal_of([&] { larger({a, a}); }), HasSubstr("at " + here(line + 1)));
+  EXPECT_THAT(refusal_of([&] { cell.leaf(a.h); }), HasSubstr("at " + here(line + 2)));
   const std::string text = refusal_of([&] { cell({}); });
   EXPECT_EQ(text, "child-sum tree lstm: neither an input nor a child is given\n  U: parameter \"cell.U\"\n  at " +
-                      this_file_at(line + 3));
+                      here(line + 3));
 }
 
 // --- Tree-GRU --------------------------------------------------------------------------------------------------------
@@ -389,8 +389,8 @@ TEST(TreeGru, TakesAnyFixedNumberOfChildren) {
                                              scalar_unit(w, "U_2", "N_2", "", kC)}));
   const int line = __LINE__ + 1;
   const std::string text = refusal_of([&] { cell(a, b); });
-  EXPECT_EQ(text, "tree gru: 2 children are given, and the cell takes 3\n  b: parameter \"cell.b\"\n  at " +
-                      this_file_at(line));
+  EXPECT_EQ(text,
+            "tree gru: 2 children are given, and the cell takes 3\n  b: parameter \"cell.b\"\n  at " + here(line));
 }
 
 TEST(TreeGru, HasGradientsThroughTheTree) {
@@ -410,8 +410,8 @@ TEST(TreeGru, NamesTheCallersLineForAnInputOfAnotherSize) {
   Graph g;
   const Expr x = g.constant({4}, 1);
   const int line = __LINE__ + 1;
-  EXPECT_THAT(refusal_of([&] { cell.leaf(x); }), HasSubstr("at " + this_file_at(line)));
-  EXPECT_THAT(refusal_of([&] { cell(x, x); }), HasSubstr("at " + this_file_at(line + 1)));
+  EXPECT_THAT(refusal_of([&] { cell.leaf(x); }), HasSubstr("at " + here(line)));
+  EXPECT_THAT(refusal_of([&] { cell(x, x); }), HasSubstr("at " + here(line + 1)));
 }
 
 }  // namespace

@@ -29,11 +29,11 @@ inline std::vector<std::int32_t> computing_ops() {
   return ops;
 }
 
-inline std::string name_of_op(const testing::TestParamInfo<std::int32_t>& test) {
+inline std::string name_of_op(const ::testing::TestParamInfo<std::int32_t>& test) {
   return std::string(op_info(OpId{test.param}).name);
 }
 
-class OpTest : public testing::TestWithParam<std::int32_t> {
+class OpTest : public ::testing::TestWithParam<std::int32_t> {
  protected:
   const OpInfo& info() const { return op_info(OpId{GetParam()}); }
 };
@@ -173,17 +173,17 @@ inline bool near(double actual, double expected, double tolerance) {
 }
 
 template <class A, class B>
-testing::AssertionResult all_near(std::span<const A> actual, std::span<const B> expected, double tolerance) {
+::testing::AssertionResult all_near(std::span<const A> actual, std::span<const B> expected, double tolerance) {
   if (actual.size() != expected.size())
-    return testing::AssertionFailure() << actual.size() << " elements, expected " << expected.size();
+    return ::testing::AssertionFailure() << actual.size() << " elements, expected " << expected.size();
   for (std::size_t i = 0; i < actual.size(); ++i)
     if (!near(static_cast<double>(actual[i]), static_cast<double>(expected[i]), tolerance))
-      return testing::AssertionFailure() << "element " << i << " is " << actual[i] << ", expected " << expected[i]
-                                         << " within " << tolerance;
-  return testing::AssertionSuccess();
+      return ::testing::AssertionFailure()
+             << "element " << i << " is " << actual[i] << ", expected " << expected[i] << " within " << tolerance;
+  return ::testing::AssertionSuccess();
 }
 template <class A, class B>
-testing::AssertionResult all_near(const std::vector<A>& actual, const std::vector<B>& expected, double tolerance) {
+::testing::AssertionResult all_near(const std::vector<A>& actual, const std::vector<B>& expected, double tolerance) {
   return all_near(std::span<const A>(actual), std::span<const B>(expected), tolerance);
 }
 

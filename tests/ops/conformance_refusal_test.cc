@@ -132,7 +132,7 @@ TEST_P(ConformanceRecorded, OperandsOfTwoElementTypesAreRefused) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ops, ConformanceRecorded, testing::ValuesIn(computing_ops()), name_of_op);
+INSTANTIATE_TEST_SUITE_P(Ops, ConformanceRecorded, ::testing::ValuesIn(computing_ops()), name_of_op);
 
 }  // namespace
 }  // namespace espalier::conformance

@@ -217,7 +217,7 @@ TEST_P(ConformanceStep, ATableRowIsWhatItSaysItCopies) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Ops, ConformanceStep, testing::ValuesIn(computing_ops()), name_of_op);
+INSTANTIATE_TEST_SUITE_P(Ops, ConformanceStep, ::testing::ValuesIn(computing_ops()), name_of_op);
 
 }  // namespace
 }  // namespace espalier::conformance

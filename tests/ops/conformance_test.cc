@@ -117,7 +117,7 @@ void check_gradient(const OpInfo& info, const Node& node) {
       if (apart > 1e-3 * scale) ++kinks;
       EXPECT_NEAR(gradients[i][j], (slopes.left + slopes.right) / 2, 1e-6 * scale + 0.5 * apart)
           << "by element " << j << " of input " << i;
-      if (testing::Test::HasFailure()) return;
+      if (::testing::Test::HasFailure()) return;
     }
   EXPECT_TRUE(node.sample->expected || kinks * 4 <= elements) << "too many random inputs are at kinks";
 }
@@ -135,7 +135,7 @@ TEST_P(Conformance, PlainCodeHasTheGradientOfItsValues) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ops, Conformance, testing::ValuesIn(computing_ops()), name_of_op);
+INSTANTIATE_TEST_SUITE_P(Ops, Conformance, ::testing::ValuesIn(computing_ops()), name_of_op);
 
 }  // namespace
 }  // namespace espalier::conformance

@@ -10,16 +10,17 @@
 #include "espalier/ops/huber.h"
 #include "espalier/ops/mse.h"
 #include "tests/ops/run_step.h"
+#include "tests/support/numbers.h"
 
 namespace espalier {
 namespace {
+
+using testing::kNaN;
 
 using ops::BinaryCrossEntropy;
 using ops::Hinge;
 using ops::Huber;
 using ops::Mse;
-
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 template <class Op>
 typename StepOf<Op>::Result loss(const std::vector<float>& x, const std::vector<float>& target,

@@ -28,12 +28,13 @@
 #include "espalier/ops/sub.h"
 #include "espalier/ops/tanh.h"
 #include "tests/ops/run_step.h"
+#include "tests/support/numbers.h"
 
 namespace espalier {
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+using testing::kInf;
+using testing::kNaN;
 
 template <class Op>
 StepOf<Op> on(const std::vector<float>& x, const typename Op::Attrs& attrs = {}) {

@@ -14,13 +14,13 @@
 #include "espalier/base/threads.h"
 #include "espalier/kernels/prepared.h"
 #include "espalier/ops/product_log.h"
+#include "tests/support/numbers.h"
 
 namespace espalier::ops {
 namespace {
 
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-
-std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
+using testing::kNaN;
+using testing::size;
 
 std::vector<float> random_numbers(std::int64_t count, std::uint64_t seed) {
   Random random(seed);

@@ -132,7 +132,7 @@ void give_gradient(Gradients& gradients, const Parameter& table, int step, const
   }
 }
 
-class Rules : public testing::TestWithParam<Rule> {};
+class Rules : public ::testing::TestWithParam<Rule> {};
 
 TEST_P(Rules, FollowTheFormula) {
   for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
@@ -248,7 +248,7 @@ TEST_P(Rules, MinimiseAParabola) {
   EXPECT_LT(std::abs(x.value().item()), 0.1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Optim, Rules, testing::ValuesIn(rules()), [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(Optim, Rules, ::testing::ValuesIn(rules()), [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace espalier::optim

@@ -21,7 +21,7 @@ class PlanCheck {
 
   void run() {
     check_order();
-    if (testing::Test::HasFatalFailure()) return;
+    if (::testing::Test::HasFatalFailure()) return;
     check_columns();
     check_blocks();
     check_products();

@@ -64,8 +64,8 @@ TEST(Plan, OfRandomProblemsKeepsEveryValueUntilItIsRead) {
     const RandomProblem drawn(random, nodes, static_cast<std::int32_t>(1 + random.below(8)));
     for (Strategy strategy : kStrategies)
       for (Lifetime lifetime : kLifetimes) {
-        SCOPED_TRACE(testing::Message() << "round " << round << ", " << name_of(strategy) << ", lifetime "
-                                        << static_cast<int>(lifetime));
+        SCOPED_TRACE(::testing::Message()
+                     << "round " << round << ", " << name_of(strategy) << ", lifetime " << static_cast<int>(lifetime));
         checked_plan_of(varied(drawn.problem(), strategy, lifetime));
         if (HasFailure()) return;
       }
@@ -104,7 +104,7 @@ TEST(Plan, OfTreesCopiesNoChildren) {
     const Problem problem = trees(random, 20, concatenated);
     for (Strategy strategy : {Strategy::kDepth, Strategy::kAgenda, Strategy::kFrontier})
       for (Lifetime lifetime : kLifetimes) {
-        SCOPED_TRACE(testing::Message() << name_of(strategy) << (concatenated ? ", concatenated" : ""));
+        SCOPED_TRACE(::testing::Message() << name_of(strategy) << (concatenated ? ", concatenated" : ""));
         EXPECT_EQ(checked_plan_of(varied(problem, strategy, lifetime)).copied_bytes, 0);
       }
   }
@@ -289,7 +289,7 @@ TEST(Plan, OfTreesOfCellsCopiesNoChildrenAndLaysThemSideBySide) {
   const Problem problem = trees_of_cells(random, 20);
   for (Strategy strategy : kStrategies)
     for (Lifetime lifetime : kLifetimes) {
-      SCOPED_TRACE(testing::Message() << name_of(strategy) << ", lifetime " << static_cast<int>(lifetime));
+      SCOPED_TRACE(::testing::Message() << name_of(strategy) << ", lifetime " << static_cast<int>(lifetime));
       const Plan plan = checked_plan_of(varied(problem, strategy, lifetime));
       EXPECT_EQ(plan.copied_bytes, 0);
       for (std::int32_t v = 0; v < problem.size(); ++v) {

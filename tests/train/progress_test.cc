@@ -12,7 +12,7 @@
 namespace espalier::train {
 namespace {
 
-class ProgressBar : public testing::Test {
+class ProgressBar : public ::testing::Test {
  protected:
   ProgressOutput output(bool terminal) {
     return {.write = [this](std::string_view text) { written_.emplace_back(text); },

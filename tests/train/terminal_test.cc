@@ -13,7 +13,7 @@
 namespace espalier::train {
 namespace {
 
-class Environment : public testing::Test {
+class Environment : public ::testing::Test {
  protected:
   Environment() {
     for (const char* name : kNames) {
