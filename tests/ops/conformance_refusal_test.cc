@@ -25,7 +25,7 @@ struct Recording {
       if (shared) {
         operands.emplace_back(&parameters.emplace_back("some.table", Tensor(shapes[i], dtype)), kRecordedAt);
       } else {
-        list.push_back(graph.input(Tensor(shapes[i], dtype), kMadeAt.file, kMadeAt.line));
+        list.push_back(graph.input(Tensor(shapes[i], dtype), kMadeAt.file(), kMadeAt.line()));
         operands.emplace_back(list.back(), kRecordedAt);
       }
     }
