@@ -396,7 +396,7 @@ class Backward {
     const void* attrs = graph_.attrs(nodes_[0]);
     const std::int64_t rows = saved.in.rows;
     // Rows that share memory are not for two threads.
-    const bool alone = ledger_.repeated() || unread_rows_;
+    const bool alone = ledger_.overlapping() || unread_rows_;
     const bool splits_itself = info.kind == Kind::kCell || (info.kind == Kind::kProduct && view_.any_shared());
     if (rows == 1 || alone || splits_itself) {
       const OneThread one(alone);

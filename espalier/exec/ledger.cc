@@ -9,8 +9,10 @@ void Ledger::start() {
   const auto n = static_cast<std::size_t>(graph_.size());
   step_ = kBefore;
   repeated_ = false;
+  overlapping_ = false;
   where_.assign(n, nullptr);
   written_.assign(n, 0);
+  claimed_.assign(n, 0);
   joined_.assign(n, 0);
   first_region_.assign(n, kNoNode);
   next_region_.assign(n, kNoNode);
@@ -65,7 +67,7 @@ bool Ledger::claim(NodeId node) {
 
   if (!is_written(base)) {
     for (NodeId region = first_region_[at(base)]; region != kNoNode; region = next_region_[at(region)])
-      written_[at(region)] = step_;
+      written_[at(region)] = claimed_[at(region)] = step_;
     return true;
   }
   for (NodeId region = first_region_[at(base)]; region != kNoNode; region = next_region_[at(region)])

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "espalier/exec/node_table.h"
@@ -38,12 +39,16 @@ class Ledger {
   void next_step() {
     ++step_;
     repeated_ = false;
+    overlapping_ = false;
   }
   /// Claims the gradient of a node for writing by the step at hand. True if nothing is there: the caller must store all
   /// of it, or zero() it and add. False if the caller must add.
   bool claim(NodeId node);
   /// Whether some gradient was claimed twice in this step: its rows must not be stored.
   bool repeated() const { return repeated_; }
+  /// Whether some gradient was claimed twice in this step, also where it held numbers before: no two threads may add to
+  /// rows of this step.
+  bool overlapping() const { return overlapping_; }
   void zero(NodeId node);
 
   /// The gradient of a node is about to be read: what nobody wrote of it is zeroed.
@@ -60,6 +65,7 @@ class Ledger {
     return type.elements * static_cast<std::int64_t>(size_of(type.dtype));
   }
   bool claim_one(NodeId node) {
+    overlapping_ |= std::exchange(claimed_[at(node)], step_) == step_;
     std::int32_t& written = written_[at(node)];
     if (written == 0) {
       written = step_;
@@ -74,13 +80,15 @@ class Ledger {
   const NodeTable& table_;
   std::vector<std::byte*> where_;  // by base
   std::vector<std::int32_t>
-      written_;                       // the step that wrote first, 0 while nobody did; by base or region of a split one
-  std::vector<std::uint8_t> joined_;  // by base
-  std::vector<NodeId> first_region_;  // by base, in the order of their offsets
+      written_;  // the step that wrote first, 0 while nobody did; by base or region of a split one
+  std::vector<std::int32_t> claimed_;  // likewise, the step that claimed it last
+  std::vector<std::uint8_t> joined_;   // by base
+  std::vector<NodeId> first_region_;   // by base, in the order of their offsets
   std::vector<NodeId> next_region_;
   std::vector<NodeId> last_region_;  // by base, while they are found
   std::int32_t step_ = kBefore;
   bool repeated_ = false;
+  bool overlapping_ = false;
 };
 
 }  // namespace espalier::exec
