@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "espalier/base/error.h"
-#include "espalier/base/threads.h"
 #include "tests/cells/random_cell.h"
 #include "tests/exec/random_runs.h"
+#include "tests/support/threads.h"
 
 namespace espalier::testing {
 
@@ -206,18 +206,6 @@ void add_gradients_of(Outcome& outcome, const std::string& what, const std::vect
 
 using Script = std::function<Outcome(CellNet&, Graph&, const Scene&, std::uint32_t draw)>;
 
-/// Restores the number of threads.
-class Threads {
- public:
-  explicit Threads(int count) { set_thread_count(count); }
-  ~Threads() { set_thread_count(before_); }
-  Threads(const Threads&) = delete;
-  Threads& operator=(const Threads&) = delete;
-
- private:
-  int before_ = thread_count();
-};
-
 std::string way_of(const GraphOptions& options) {
   return text_of(options) + (options.expand_cells ? ", expanded" : ", as cells");
 }
@@ -225,7 +213,7 @@ std::string way_of(const GraphOptions& options) {
 /// Cells batched, cells one by one, and their ops one by one, against the twin.
 void expect_all_ways_agree(int share, const Script& script, bool training = true) {
   EXPECT_TRUE(holds(share, [&](const Scene& scene, std::uint32_t draw) {
-    const Threads threads(1 + static_cast<int>(choice(draw, 90, 2)));
+    const testing::Threads threads(1 + static_cast<int>(choice(draw, 90, 2)));
     const auto run = [&](GraphOptions options) {
       options.seed = 3;
       options.training = training;

@@ -2,34 +2,20 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-
 #include <cstdint>
 #include <vector>
 
-#include "espalier/base/threads.h"
-#include "espalier/nn/lstm.h"
 #include "espalier/nn/model.h"
 #include "espalier/nn/tree_lstm.h"
 #include "espalier/ops/all.h"
+#include "tests/support/threads.h"
 
 namespace espalier {
 namespace {
 
-/// Sets the number of threads, and back.
-class Threads {
- public:
-  explicit Threads(int count) { set_thread_count(count); }
-  ~Threads() { set_thread_count(before_); }
-  Threads(const Threads&) = delete;
-  Threads& operator=(const Threads&) = delete;
-
- private:
-  int before_ = thread_count();
-};
-
 /// One state that the last step reads and then many rows of one step read: its gradient holds numbers when those add.
 std::vector<double> gradients(const Model& model, const nn::BinaryTreeLstm& cell, bool expand, int threads) {
-  const Threads at_once(threads);
+  const testing::Threads at_once(threads);
   Graph graph({.expand_cells = expand});
   Tensor values({8});
   for (std::int64_t i = 0; i < 8; ++i) values.set(i, 0.1 * static_cast<double>(i) - 0.3);
