@@ -386,14 +386,11 @@ void Graph::remember(NewestOp& newest, const OpInfo& info, NodeId node, std::spa
   for (std::size_t i = 0; i < stacked; ++i)
     if (shared(inputs(node)[i])) return;
   if (stacked == 0 && !info.never_shared()) return;
-  for (std::size_t i = stacked; i < operands.size(); ++i) {
-    if (operands[i].parameter() == nullptr) return;
-    newest.parameters[i] = operands[i].parameter()->uid();
-  }
-  newest.info = &info;
-  newest.epoch = epoch_;
-  newest.node = node;
-  newest.stacked = stacked;
+  const std::span<const Operand> behind = operands.subspan(stacked);
+  if (!std::all_of(behind.begin(), behind.end(), [](const Operand& each) { return each.parameter() != nullptr; }))
+    return;
+  newest = {.info = &info, .node = node, .epoch = epoch_, .stacked = stacked};
+  for (std::size_t i = stacked; i < operands.size(); ++i) newest.parameters[i] = operands[i].parameter()->uid();
 }
 
 /// Where the newest node of an op is kept: ops with several weights have several. Two that meet live side by side.

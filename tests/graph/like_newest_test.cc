@@ -1,6 +1,7 @@
 /// Nodes that are recorded like the newest of their op have what they would have had without it.
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "espalier/graph/graph.h"
@@ -61,6 +62,21 @@ TEST(LikeNewest, LayersKeepTheirOwnWeights) {
   EXPECT_NE(graph.signature_id(a.node()), graph.signature_id(b.node()));
   EXPECT_EQ(graph.signature_id(a.node()), graph.signature_id(first(x).node()));
   EXPECT_EQ(graph.signature_id(b.node()), graph.signature_id(second(x).node()));
+}
+
+/// What is not remembered leaves what is as it was, wherever that is kept.
+TEST(LikeNewest, AnExprBehindAParameterChangesNothing) {
+  Model model(1);
+  const Parameter& first = model.add("first", {2, 3}, init::zeros());
+  const Parameter& second = model.add("second", {2, 3}, init::zeros());
+  Graph graph;
+  const Expr x = graph.input(Tensor({2}, {1, 2}));
+  for (int i = 0; i < 400; ++i) {
+    const Parameter& bias = model.add("bias" + std::to_string(i), {3}, init::zeros());
+    affine(x, first, bias);
+    affine(x, second, graph.parameter(bias));
+    EXPECT_EQ(graph.inputs(affine(x, second, bias).node())[1], graph.parameter(second).node()) << i;
+  }
 }
 
 /// A parameter may come to lie where another was.
