@@ -19,7 +19,7 @@ struct Instruction;
 
 enum class Opcode : std::int32_t {
   kNative,     // calls `native`
-  kApply,      // calls a function of the user (data: ApplySpec); with `count` 1, its result is a loss too
+  kApply,      // calls a function of the user (data: ApplySpec)
   kField,      // reads a member of a struct (data: FieldSpec)
   kMove,       // copies `count` registers
   kJump,       // goes on at `target`

@@ -102,10 +102,7 @@ class LossNode : public BlockNode {
     const Type type = type_of(in);
     channel_of(to.code().losses, {channel_, type, false, weight_}, "loss");
     const bool is_number = type.shape().rank() == 0;
-    const bool is_plain = is_number && weight_ == 1;
-    if (Instruction* made = is_plain ? to.last(Opcode::kApply, in_registers[0]) : nullptr)
-      made->count = 1;
-    else if (is_plain)
+    if (is_number && weight_ == 1)
       to.native(&collect_loss, in_registers, {});
     else
       to.native(&collect_weighted_loss, in_registers, {}, to.own(WeightedLoss{weight_, is_number}));

@@ -94,7 +94,6 @@ void Walk::execute(const void* input) {
         context.site = &spec.site;
         spec.call(spec.object, context);
         if (spec.check != nullptr) spec.check(spec, context);
-        if (at->count != 0) losses.push_back(frame_[at->out[0]].expr);
         ++at;
         break;
       }

@@ -110,6 +110,13 @@ TEST(Loss, AddsUpWithWeights) {
   EXPECT_EQ(recording.loss->scalar(), 33);
 }
 
+TEST(Loss, CountsAResultAsOftenAsItIsGiven) {
+  const Block twice = [](Expr x) { return square(x); } >> all_of({loss("a"), loss("b"), loss("c", 2)});
+  const Program program(scalar() >> twice);
+  Graph graph;
+  EXPECT_EQ(program.loss(graph, std::vector<double>{3}).scalar(), 36);
+}
+
 TEST(Metric, CollectsAnyNumberWithLabels) {
   const Block model = map(record({{"x", scalar()}, {"label", identity()}}) >> metric("scores"));
   const Program program(model);
