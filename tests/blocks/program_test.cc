@@ -114,7 +114,7 @@ TEST(Loss, CountsAResultAsOftenAsItIsGiven) {
   const Block twice = [](Expr x) { return square(x); } >> all_of({loss("a"), loss("b"), loss("c", 2)});
   const Program program(scalar() >> twice);
   Graph graph;
-  EXPECT_EQ(program.loss(graph, std::vector<double>{3}).scalar(), 36);
+  EXPECT_EQ(program.loss(graph, std::vector<Value>{Value(3)}).scalar(), 36);
 }
 
 TEST(Metric, CollectsAnyNumberWithLabels) {
