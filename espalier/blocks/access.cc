@@ -87,12 +87,12 @@ const void* read_part(const Access& access, Walk& walk, const void* object) {
 }
 
 void emit_require_size(Emitter& to, const InputType& type, std::int64_t size, std::int32_t from) {
-  to.native(&require_size, {from}, {}, to.own(SizeSpec{&type, size}));
+  to.native<&require_size>({from}, {}, to.own(SizeSpec{&type, size}));
 }
 
 void emit_access(Emitter& to, const InputType& whole, const std::string& name, std::int64_t place, std::int32_t from,
                  std::int32_t into) {
-  to.native(&access, {from}, {into}, to.own(make_access(to, whole, name, place)));
+  to.native<&access>({from}, {into}, to.own(make_access(to, whole, name, place)));
 }
 
 }  // namespace espalier::blocks

@@ -22,7 +22,8 @@ struct CaseSpec {
   const InputType* type;
   std::vector<Key> keys;
   DirectKey direct;
-  std::vector<std::int64_t> numbers;  // of keys that are numbers, for a direct key
+  std::vector<std::int64_t> numbers;        // of keys that are numbers, for a direct key
+  std::vector<const Instruction*> targets;  // of the cases
 };
 
 [[noreturn]] void refuse_case(const CaseSpec& spec, const KeyView& key) {
@@ -31,36 +32,22 @@ struct CaseSpec {
   refuse_data(fmt::format("there is no case {}; there are {}", key.to_text(), known));
 }
 
-std::int32_t choose_case(Walk& walk, const Instruction& at) {
-  const auto& choice = *static_cast<const ChoiceSpec*>(at.data);
-  const auto& spec = *static_cast<const CaseSpec*>(choice.data);
+const Instruction* choose(Walk& walk, const Instruction& at) {
+  const auto& spec = *static_cast<const CaseSpec*>(at.data);
   const KeyView key = read_key(*spec.type, walk.in(at, 0).input);
   for (std::size_t i = 0; i < spec.keys.size(); ++i)
-    if (key.is(spec.keys[i])) return static_cast<std::int32_t>(i);
+    if (key.is(spec.keys[i])) return spec.targets[i];
   refuse_case(spec, key);
 }
 
-std::int32_t choose_directly(Walk& walk, const Instruction& at) {
-  const auto& choice = *static_cast<const ChoiceSpec*>(at.data);
-  const auto& spec = *static_cast<const CaseSpec*>(choice.data);
+const Instruction* choose_directly(Walk& walk, const Instruction& at) {
+  const auto& spec = *static_cast<const CaseSpec*>(at.data);
   const void* object = walk.in(at, 0).input;
   if (object == nullptr) refuse_data("the input is null");
   const std::int64_t number = spec.direct.read(spec.direct.member.get(), object);
   for (std::size_t i = 0; i < spec.numbers.size(); ++i)
-    if (spec.numbers[i] == number) return static_cast<std::int32_t>(i);
+    if (spec.numbers[i] == number) return spec.targets[i];
   refuse_case(spec, {.number = number});
-}
-
-/// Writes code for each branch, all of which leave their results in the same registers.
-template <class Branch>
-void emit_branches(Emitter& to, ChoiceSpec& choice, std::size_t count, const Branch& branch) {
-  std::vector<std::int32_t> ends;
-  for (std::size_t i = 0; i < count; ++i) {
-    choice.targets.push_back(to.here());
-    branch(i);
-    if (i + 1 < count) ends.push_back(to.add(Opcode::kJump, {}, {}));
-  }
-  for (const std::int32_t end : ends) to.jump_to(end, to.here());
 }
 
 /// Children: the key, what comes before the cases, the cases.
@@ -91,17 +78,23 @@ class OneOfNode : public BlockNode {
       types.refuse(*this, fmt::format("its key is {}; a whole number or a text is expected", to_text(made)));
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {
-    CaseSpec spec{resolve(children[0].node->out)->input, keys_, direct_, {}};
+    CaseSpec spec{resolve(children[0].node->out)->input, keys_, direct_, {}, {}};
     for (const Key& key : keys_)
       if (!key.is_text()) spec.numbers.push_back(key.number());
     const bool directly = direct_.read != nullptr && spec.numbers.size() == keys_.size();
+    spec.targets.resize(keys_.size());
     const Registers read = directly ? Registers{in_registers[0]} : to.emit_child(*this, 0, {in_registers[0]});
-    auto* choice = to.own(ChoiceSpec{directly ? &choose_directly : &choose_case, {}, to.own(std::move(spec))});
     const Registers given = to.emit_child(*this, 1, in_registers);
     Registers result = to.result(out, want);
-    to.add(Opcode::kChoose, read, {}, choice);
-    emit_branches(to, *choice, keys_.size(),
-                  [&](std::size_t i) { to.emit_child(*this, i + kFirstCase, given, &result); });
+    CaseSpec* const owned = to.own(std::move(spec));
+    to.add(directly ? &choose_directly : &choose, read, {}, owned);
+    std::vector<std::int32_t> ends;  // of all cases but the last, which goes on as it is
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      if (i > 0) ends.push_back(to.jump());
+      to.refer(owned->targets[i], to.here());
+      to.emit_child(*this, i + kFirstCase, given, &result);
+    }
+    for (const std::int32_t end : ends) to.jump_to(end, to.here());
     return result;
   }
 
@@ -111,9 +104,9 @@ class OneOfNode : public BlockNode {
   DirectKey direct_;
 };
 
-std::int32_t choose_null(Walk& walk, const Instruction& at) {
-  const auto& choice = *static_cast<const ChoiceSpec*>(at.data);
-  return is_null(*static_cast<const InputType*>(choice.data), walk.in(at, 0).input) ? 1 : 0;
+/// Goes on elsewhere for null.
+const Instruction* jump_if_null(Walk& walk, const Instruction& at) {
+  return is_null(*static_cast<const InputType*>(at.data), walk.in(at, 0).input) ? at.other : &at + 1;
 }
 
 class OptionalNode : public BlockNode {
@@ -129,11 +122,13 @@ class OptionalNode : public BlockNode {
     if (!given->is(Term::Kind::kUnknown) && !given->is(Term::Kind::kInput)) types.refuse_kind(*this, given, "an input");
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {
-    auto* choice = to.own(ChoiceSpec{&choose_null, {}, resolve(in)->input});
     Registers result = to.result(out, want);
-    to.add(Opcode::kChoose, in_registers, {}, choice);
-    emit_branches(to, *choice, 2,
-                  [&](std::size_t i) { to.emit_child(*this, i, i == 0 ? in_registers : Registers(), &result); });
+    const std::int32_t choice = to.add(&jump_if_null, in_registers, {}, resolve(in)->input);
+    to.emit_child(*this, 0, in_registers, &result);
+    const std::int32_t over = to.jump();
+    to.jump_to(choice, to.here());
+    to.emit_child(*this, 1, {}, &result);
+    to.jump_to(over, to.here());
     return result;
   }
 };

@@ -1,7 +1,8 @@
 /// Code: a model of blocks as a flat list of instructions over registers.
 ///
 /// Tuples are gone: their items are registers of their own. What repeats and what chooses are jumps; only declarations
-/// (recursion) call, on a stack of the walk's own. Each instruction knows the path of names to its block, for messages.
+/// (recursion) call, on a stack of the walk's own. An instruction is a function, so that a walk is nothing but calls.
+/// Each knows the path of names to its block, for messages.
 #pragma once
 
 #include <cstdint>
@@ -17,40 +18,23 @@ namespace espalier::blocks {
 class Walk;
 struct Instruction;
 
-enum class Opcode : std::int32_t {
-  kNative,     // calls `native`
-  kApply,      // calls a function of the user (data: ApplySpec)
-  kField,      // reads a member of a struct (data: FieldSpec)
-  kMove,       // copies `count` registers
-  kJump,       // goes on at `target`
-  kChoose,     // goes on at one of several places, as `choose` says (data: ChoiceSpec)
-  kNext,       // loads the next element of a sequence, or goes on at `target` when there is none
-  kPair,       // loads the next two elements of a round of pairs, or goes on at `target` when one element is left
-  kCall,       // data: Procedure
-  kCallField,  // kField and kCall (data: FieldCallSpec)
-  kReturn,
-};
+/// Does what an instruction says, and gives the instruction to go on with: null at the end of the model.
+using Step = const Instruction* (*)(Walk& walk, const Instruction& at);
 
 struct Instruction {
-  Opcode opcode = Opcode::kNative;
-  std::int32_t target = 0;
-  std::int32_t count = 0;
-  std::int32_t path = 0;
-  const std::int32_t* in = nullptr;  // lists of registers
+  Step step = nullptr;
+  const Instruction* other = nullptr;  // goes on there, where its step says so, and not with the next
+  const std::int32_t* in = nullptr;    // lists of registers
   const std::int32_t* out = nullptr;
-  void (*native)(Walk&, const Instruction&) = nullptr;
   const void* data = nullptr;
-};
-
-struct ChoiceSpec {
-  std::int32_t (*choose)(Walk&, const Instruction&) = nullptr;
-  std::vector<std::int32_t> targets;
-  const void* data = nullptr;
+  std::int32_t count = 0;  // of what, and which number, its step knows
+  std::int32_t number = 0;
+  std::int32_t path = 0;
 };
 
 /// The body of a declaration. Its arguments are its first registers.
 struct Procedure {
-  std::int32_t entry = -1;
+  const Instruction* entry = nullptr;
   std::int32_t frame = 0;
   std::int32_t arguments = 0;
   std::int32_t results = 0;

@@ -33,21 +33,21 @@ std::int32_t channel_of(std::vector<Channel>& channels, const Channel& wanted, c
   return static_cast<std::int32_t>(std::ssize(channels)) - 1;
 }
 
-/// `target` is the channel, `count` the slots of a value.
+/// `number` is the channel, `count` the slots of a value.
 template <std::vector<Walk::Collected> Walk::*list>
 void collect(Walk& walk, const Instruction& at) {
-  (walk.*list).push_back({at.target, walk.collected.size()});
+  (walk.*list).push_back({at.number, walk.collected.size()});
   for (std::int32_t i = 0; i < at.count; ++i) walk.collected.push_back(walk.in(at, i));
 }
 
 template <std::vector<Walk::Collected> Walk::*list>
 void emit_collect(Emitter& to, std::int32_t channel, const Registers& value) {
-  const std::int32_t at = to.native(&collect<list>, value, {});
-  to.instruction(at).target = channel;
+  const std::int32_t at = to.native<&collect<list>>(value, {});
+  to.instruction(at).number = channel;
   to.instruction(at).count = static_cast<std::int32_t>(value.size());
 }
 
-void collect_loss(Walk& walk, const Instruction& at) { walk.losses.push_back(walk.in(at, 0).expr); }
+void collect_loss(Walk& walk, const Instruction& at) { walk.add_loss(walk.in(at, 0).expr); }
 
 struct WeightedLoss {
   double weight;
@@ -58,7 +58,7 @@ void collect_weighted_loss(Walk& walk, const Instruction& at) {
   const auto& spec = *static_cast<const WeightedLoss*>(at.data);
   const Expr& loss = walk.in(at, 0).expr;
   const Expr number = spec.is_number ? loss : reshape(loss, {});
-  walk.losses.push_back(spec.weight == 1 ? number : scale(number, spec.weight));
+  walk.add_loss(spec.weight == 1 ? number : scale(number, spec.weight));
 }
 
 class MetricNode : public BlockNode {
@@ -103,9 +103,9 @@ class LossNode : public BlockNode {
     channel_of(to.code().losses, {channel_, type, false, weight_}, "loss");
     const bool is_number = type.shape().rank() == 0;
     if (is_number && weight_ == 1)
-      to.native(&collect_loss, in_registers, {});
+      to.native<&collect_loss>(in_registers, {});
     else
-      to.native(&collect_weighted_loss, in_registers, {}, to.own(WeightedLoss{weight_, is_number}));
+      to.native<&collect_weighted_loss>(in_registers, {}, to.own(WeightedLoss{weight_, is_number}));
     return {};
   }
 

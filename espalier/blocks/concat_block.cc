@@ -52,7 +52,7 @@ class ConcatNode : public BlockNode {
     Registers result = to.result(out, want);
     ConcatSpec spec{axis_, {}, where};
     for (const Type& type : type_of(in).terminals()) spec.is_number.push_back(type.shape().rank() == 0);
-    to.native(&join, in_registers, result, to.own(std::move(spec)));
+    to.native<&join>(in_registers, result, to.own(std::move(spec)));
     return result;
   }
 

@@ -46,17 +46,15 @@ void emit_if_empty(Emitter& to, std::int32_t sequence, const Empty& empty, const
 
 /// Copies one element of a sequence, which must be there, to registers.
 void emit_load(Emitter& to, std::int32_t sequence, std::int64_t element, const Registers& into);
-/// The choice between no elements (0) and some (1).
-std::int32_t choose_empty(Walk& walk, const Instruction& at);
+/// Goes on elsewhere where a sequence has elements.
+const Instruction* jump_if_some(Walk& walk, const Instruction& at);
 
 template <class Empty, class Rest>
 void emit_if_empty(Emitter& to, std::int32_t sequence, const Empty& empty, const Rest& rest) {
-  auto* choice = to.own(ChoiceSpec{&choose_empty, {}, nullptr});
-  to.add(Opcode::kChoose, {sequence}, {}, choice);
-  choice->targets.push_back(to.here());
+  const std::int32_t choice = to.add(&jump_if_some, {sequence}, {});
   empty();
-  const std::int32_t over = to.add(Opcode::kJump, {}, {});
-  choice->targets.push_back(to.here());
+  const std::int32_t over = to.jump();
+  to.jump_to(choice, to.here());
   rest();
   to.jump_to(over, to.here());
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "espalier/blocks/collect.h"
-#include "espalier/blocks/function.h"
 #include "espalier/blocks/root_input.h"
+#include "espalier/blocks/walk.h"
 
 namespace espalier::blocks {
 
@@ -39,29 +39,25 @@ const std::int32_t* Emitter::list(const Registers& registers) {
   return list;
 }
 
-std::int32_t Emitter::add(Opcode opcode, const Registers& in, const Registers& out, const void* data) {
+std::int32_t Emitter::add(Step step, const Registers& in, const Registers& out, const void* data) {
   Instruction instruction;
-  instruction.opcode = opcode;
+  instruction.step = step;
   instruction.in = list(in);
   instruction.out = list(out);
   instruction.path = path_;
   instruction.data = data;
   code_.instructions.push_back(instruction);
   code_.labels.push_back(label_);
+  targets_.push_back(-1);
   return size() - 1;
 }
 
-Instruction* Emitter::last(Opcode opcode, std::int32_t makes) {
+std::int32_t Emitter::jump() { return add(&Walk::jump, {}, {}); }
+
+Instruction* Emitter::last(Step step, std::int32_t makes) {
   if (code_.instructions.empty() || target_ == size()) return nullptr;
   Instruction& last = code_.instructions.back();
-  return last.opcode == opcode && last.out != nullptr && last.out[0] == makes ? &last : nullptr;
-}
-
-std::int32_t Emitter::native(void (*call)(Walk&, const Instruction&), const Registers& in, const Registers& out,
-                             const void* data) {
-  const std::int32_t at = add(Opcode::kNative, in, out, data);
-  instruction(at).native = call;
-  return at;
+  return last.step == step && last.out != nullptr && last.out[0] == makes ? &last : nullptr;
 }
 
 void Emitter::move(const Registers& from, const Registers& to) {
@@ -82,7 +78,7 @@ void Emitter::move(const Registers& from, const Registers& to) {
     move(sources, saved);
     sources = saved;
   }
-  const std::int32_t at = add(Opcode::kMove, sources, targets);
+  const std::int32_t at = add(&Walk::move, sources, targets);
   instruction(at).count = static_cast<std::int32_t>(sources.size());
 }
 
@@ -128,15 +124,22 @@ Registers Emitter::emit_call(BlockNode& body, const std::string& name, const Reg
   if (is_new) bodies_.push_back({own(Procedure()), &body, name});
   Procedure* procedure = bodies_[known->second].procedure;
   Registers out = result(body.out, want);
-  if (Instruction* read = in.size() == 1 ? last(Opcode::kField, in[0]) : nullptr) {
+  if (Instruction* read = in.size() == 1 ? last(&Walk::field, in[0]) : nullptr) {
     const auto& field = *static_cast<const FieldSpec*>(read->data);
-    read->opcode = Opcode::kCallField;
+    read->step = &Walk::call_with_field;
     read->out = list(out);
     read->data = own(FieldCallSpec{field, in[0], procedure});
+    calls_.push_back(size() - 1);
   } else {
-    add(Opcode::kCall, in, out, procedure);
+    calls_.push_back(add(&Walk::call, in, out, procedure));
   }
   return out;
+}
+
+void Emitter::end_frame(Procedure& procedure) {
+  procedure.frame = next_register_;
+  for (const std::int32_t call : calls_) instruction(call).count = next_register_ + Walk::kBetweenFrames;
+  calls_.clear();
 }
 
 void Emitter::write(Body& body) {
@@ -145,29 +148,43 @@ void Emitter::write(Body& body) {
   path_ = 0;
   enter(body.name);
   next_register_ = 0;
-  procedure.entry = here();
+  refer(procedure.entry, here());
   procedure.arguments = width(node.in);
   procedure.results = width(node.out);
   const Registers arguments = registers(procedure.arguments);
   const Registers results = emit(node, arguments);
-  const std::int32_t at = add(Opcode::kReturn, results, {});
+  const std::int32_t at = add(&Walk::return_to_caller, results, {});
   instruction(at).count = procedure.results;
-  procedure.frame = next_register_;
+  end_frame(procedure);
 }
 
 void Emitter::emit_root(BlockNode& root, const InputType& given) {
-  code_.root.entry = 0;
+  refer(code_.root.entry, here());
   code_.root.arguments = 1;
   code_.root.results = width(root.out);
   const Registers arguments = registers(1);
   const Registers loaded = emit_root_input(*this, given, root.in, arguments);
   const Registers results = emit(root, loaded);
-  const std::int32_t at = add(Opcode::kReturn, results, {});
+  const std::int32_t at = add(&Walk::finish, results, {});
   instruction(at).count = code_.root.results;
-  code_.root.frame = next_register_;
+  end_frame(code_.root);
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     Body body = bodies_[i];  // writing it may add others
     write(body);
+  }
+  link();
+}
+
+void Emitter::link() {
+  for (std::int32_t at = 0; at < size(); ++at)
+    if (const std::int32_t target = targets_[static_cast<std::size_t>(at)]; target >= 0)
+      instruction(at).other = &instruction(target);
+  for (const Reference& reference : references_) *reference.from = &instruction(reference.target);
+  for (std::int32_t at = 0; at + 1 < size(); ++at) {
+    Step& step = instruction(at).step;
+    const Step next = instruction(at + 1).step;
+    if (step == &Walk::member && next == &Walk::apply) step = &Walk::member_and_apply;
+    if (step == &Walk::call_with_field && next == &Walk::call_with_field) step = &Walk::call_twice_with_field;
   }
 }
 

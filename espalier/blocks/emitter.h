@@ -38,16 +38,24 @@ class Emitter {
   static std::int32_t width(Term* type);
 
   /// Adds an instruction; its place is what jumps need.
-  std::int32_t add(Opcode opcode, const Registers& in, const Registers& out, const void* data = nullptr);
-  std::int32_t native(void (*call)(Walk&, const Instruction&), const Registers& in, const Registers& out,
-                      const void* data = nullptr);
+  std::int32_t add(Step step, const Registers& in, const Registers& out, const void* data = nullptr);
+  /// One that always goes on with the next.
+  template <void (*call)(Walk&, const Instruction&)>
+  std::int32_t native(const Registers& in, const Registers& out, const void* data = nullptr) {
+    const auto step = [](Walk& walk, const Instruction& at) {
+      call(walk, at);
+      return &at + 1;
+    };
+    return add(step, in, out, data);
+  }
   void move(const Registers& from, const Registers& to);
   /// The place of the next instruction, to be jumped to.
   std::int32_t here() { return target_ = size(); }
-  /// The last instruction, if it has this opcode, makes this register, and always comes before the next: what follows
-  /// may be made a part of it. Else null.
-  Instruction* last(Opcode opcode, std::int32_t makes);
-  void jump_to(std::int32_t at, std::int32_t target) { instruction(at).target = target; }
+  std::int32_t jump();
+  /// Says where an instruction goes on if not with the next.
+  void jump_to(std::int32_t at, std::int32_t target) { targets_[static_cast<std::size_t>(at)] = target; }
+  /// Lets a pointer, which stays where it is, be to this instruction when all are written.
+  void refer(const Instruction*& from, std::int32_t target) { references_.push_back({&from, target}); }
   Instruction& instruction(std::int32_t at) { return code_.instructions[static_cast<std::size_t>(at)]; }
 
   /// Keeps data of an instruction as long as the code.
@@ -71,9 +79,20 @@ class Emitter {
     std::string name;
   };
 
+  struct Reference {
+    const Instruction** from;
+    std::int32_t target;
+  };
+
   std::int32_t size() const { return static_cast<std::int32_t>(code_.instructions.size()); }
   const std::int32_t* list(const Registers& registers);
   void write(Body& body);
+  void end_frame(Procedure& procedure);
+  /// The last instruction, if it has this step, makes this register, and always comes before the next: what follows may
+  /// be made a part of it. Else null.
+  Instruction* last(Step step, std::int32_t makes);
+  /// Makes places pointers.
+  void link();
   bool is_watched(const BlockNode& node) const;
   std::int32_t enter(const std::string& part);
 
@@ -85,6 +104,9 @@ class Emitter {
   std::string label_;
   std::unordered_map<BlockNode*, std::size_t> body_of_;
   std::vector<Body> bodies_;
+  std::vector<std::int32_t> calls_;    // of the body that is written
+  std::vector<std::int32_t> targets_;  // of each instruction; -1: none
+  std::vector<Reference> references_;
   std::unordered_map<const BlockNode*, std::int32_t> memos_;
 };
 

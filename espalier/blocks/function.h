@@ -15,6 +15,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -53,10 +54,10 @@ struct CallSite {
 
 /// What a call sees of the walk.
 struct CallContext {
-  Graph& graph;
-  Keep& keep;
-  Slot* frame;
-  const CallSite* site;
+  Graph* graph = nullptr;
+  Keep* keep = nullptr;
+  Slot* frame = nullptr;
+  const CallSite* site = nullptr;
 
   Slot& argument(std::size_t i) const { return frame[site->in[i]]; }
   Slot& result(std::size_t i) const { return frame[site->out[i]]; }
@@ -94,6 +95,8 @@ struct FunctionSpec {
   bool recurrent = false;
   /// It gives the address of a part of the one object that it takes, and no more; see FieldSpec.
   const void* (*part)(const void* object, const void* whole) = nullptr;
+  /// Where that part lies in the object, if always in the same place.
+  std::optional<std::int32_t> offset;
 };
 
 /// A member of a struct, read without the detour of a call: half of what a walk does.
@@ -107,9 +110,7 @@ struct ApplySpec {
   void (*call)(const void* object, const CallContext& context) = nullptr;
   const void* object = nullptr;
   CallSite site;
-  /// Where sequences or objects go in, shapes may depend on them: looks whether the results have the types they should.
-  void (*check)(const ApplySpec& spec, const CallContext& context) = nullptr;
-  std::vector<Type> results;
+  std::vector<Type> results;  // where they are checked
 };
 
 struct Procedure;
@@ -132,6 +133,16 @@ template <class F>
 struct Signatures;
 
 namespace detail {
+
+/// Where a member lies in its struct. By the C++ ABI that all but one compiler follow, that is what a pointer to a
+/// member holds.
+template <class T, class Member>
+std::optional<std::int32_t> offset_of(Member T::*member) {
+  static_assert(sizeof(member) == sizeof(std::ptrdiff_t));
+  const auto offset = std::bit_cast<std::ptrdiff_t>(member);
+  if (offset < 0 || offset > std::numeric_limits<std::int32_t>::max()) return std::nullopt;  // null, or enormous
+  return static_cast<std::int32_t>(offset);
+}
 
 template <class... Each>
 struct ArgumentList {};
@@ -249,7 +260,7 @@ struct Argument {
   static const Read& object(const CallContext& context, std::size_t at) {
     if (context.site->rehearsal) {
       if constexpr (std::is_default_constructible_v<Read>)
-        return *context.keep.keep(Read{});
+        return *context.keep->keep(Read{});
       else
         throw CannotRehearse();
     }
@@ -348,7 +359,7 @@ struct Result {
     return Type::input<ReadAs<R>>();
   }
   static void write(R&& result, const CallContext& context, std::size_t at) {
-    context.result(at).input = kept_address(std::move(result), context.keep);
+    context.result(at).input = kept_address(std::move(result), *context.keep);
   }
 };
 template <class R>
@@ -426,7 +437,7 @@ struct Result<std::vector<Expr>> {
   }
   static void write(const std::vector<Expr>& result, const CallContext& context, std::size_t at) {
     const auto count = static_cast<std::int64_t>(result.size());
-    Slot* slots = context.keep.slots(count);
+    Slot* slots = context.keep->slots(count);
     for (std::size_t i = 0; i < result.size(); ++i) slots[i].expr = result[i];
     context.result(at).sequence = {slots, count};
   }
@@ -481,7 +492,7 @@ struct Form<F, R(Graph&, A...)> {
   static void call(const void* object, const CallContext& context) {
     const auto arguments = read_arguments<A...>(context);
     const auto with_graph = [&](const auto&... each) -> R {
-      return (*static_cast<const F*>(object))(context.graph, each...);
+      return (*static_cast<const F*>(object))(*context.graph, each...);
     };
     write_result_of<R>([&]() -> R { return std::apply(with_graph, arguments); }, context);
   }

@@ -12,6 +12,7 @@
 #include "espalier/base/error.h"
 #include "espalier/blocks/build.h"
 #include "espalier/blocks/emitter.h"
+#include "espalier/blocks/walk.h"
 #include "espalier/blocks/inference.h"
 
 namespace espalier::blocks {
@@ -119,10 +120,13 @@ void require_shape(const Expr& given, const Type& expected) {
         fmt::format("its result is {}, and by its type {}", Type::tensor(given.shape()).to_text(), expected.to_text()));
 }
 
-void check_results(const ApplySpec& spec, const CallContext& context) {
+/// Where sequences or objects go in, shapes may depend on them: looks whether the results have the types they should.
+const Instruction* apply_and_check(Walk& walk, const Instruction& at) {
+  const auto& spec = *static_cast<const ApplySpec*>(at.data);
+  Walk::apply(walk, at);
   for (std::size_t i = 0; i < spec.results.size(); ++i) {
     const Type& expected = spec.results[i];
-    const Slot& slot = context.result(i);
+    const Slot& slot = walk.out(at, static_cast<std::int32_t>(i));
     if (expected.is(Type::Kind::kTensor)) {
       require_shape(slot.expr, expected);
     } else if (expected.is(Type::Kind::kSequence)) {
@@ -130,6 +134,7 @@ void check_results(const ApplySpec& spec, const CallContext& context) {
         require_shape(slot.sequence.data[j].expr, expected.element());
     }
   }
+  return &at + 1;
 }
 
 /// The types of a value, a slot each.
@@ -153,7 +158,7 @@ Type FunctionNode::rehearse(const CallForm& form, const Type& input, DType dtype
   frame.resize(frame.size() + static_cast<std::size_t>(form.results));
   CallSite site{.where = where, .rehearsal = true, .in = places.data(), .out = places.data() + first_result};
   add_input_types(input, site.types);
-  form.call(spec_.object.get(), {graph, keep, frame.data(), &site});
+  form.call(spec_.object.get(), {&graph, &keep, frame.data(), &site});
   const Slot* results = frame.data() + first_result;
   return form.result_type(results);
 }
@@ -221,7 +226,10 @@ void FunctionNode::infer(Inference& types) {
 Registers FunctionNode::emit(Emitter& to, const Registers& in_registers, const Registers* want) {
   if (spec_.part != nullptr) {
     Registers part = to.result(out, want);
-    to.add(Opcode::kField, in_registers, part, to.own(FieldSpec{spec_.part, spec_.object.get()}));
+    if (spec_.offset)
+      to.instruction(to.add(&Walk::member, in_registers, part)).number = *spec_.offset;
+    else
+      to.add(&Walk::field, in_registers, part, to.own(FieldSpec{spec_.part, spec_.object.get()}));
     return part;
   }
   ApplySpec spec;
@@ -229,13 +237,11 @@ Registers FunctionNode::emit(Emitter& to, const Registers& in_registers, const R
   spec.object = spec_.object.get();
   spec.site.where = where;
   add_input_types(type_of(in), spec.site.types);
-  if (std::any_of(form_->arguments.begin(), form_->arguments.end(), &varies) && !form_->gives_objects) {
-    add_slot_types(type_of(out), spec.results);
-    spec.check = &check_results;
-  }
+  const bool checked = std::any_of(form_->arguments.begin(), form_->arguments.end(), &varies) && !form_->gives_objects;
+  if (checked) add_slot_types(type_of(out), spec.results);
   Registers result = to.result(out, want);
   ApplySpec* const owned = to.own(std::move(spec));
-  const Instruction& instruction = to.instruction(to.add(Opcode::kApply, in_registers, result, owned));
+  const Instruction& instruction = to.instruction(to.add(checked ? &apply_and_check : &Walk::apply, in_registers, result, owned));
   owned->site.in = instruction.in;
   owned->site.out = instruction.out;
   return result;

@@ -65,7 +65,7 @@ class GetNode : public BlockNode {
     }
     Registers result = to.result(out, want);
     if (given->is(Term::Kind::kSequence))
-      to.native(&load, in_registers, result, to.own(ElementSpec{place_, Emitter::width(out)}));
+      to.native<&load>(in_registers, result, to.own(ElementSpec{place_, Emitter::width(out)}));
     else
       emit_access(to, *given->input, key_, place_, in_registers[0], result[0]);
     return result;

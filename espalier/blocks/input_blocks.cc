@@ -120,7 +120,7 @@ class OneHotNode : public LeafNode {
 
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {
     Registers result = to.result(out, want);
-    to.native(&make_one_hot, in_registers, result,
+    to.native<&make_one_hot>(in_registers, result,
               to.own(OneHotSpec{resolve(in)->input, start_, shape(), elements_, unknown_, where}));
     return result;
   }
@@ -147,7 +147,7 @@ bool can_read_numbers(const InputType& type, const Shape& shape) {
 
 void emit_numbers(Emitter& to, const InputType& type, const Shape& shape, const Registers& from, const Registers& into,
                   SourceLine where) {
-  to.native(&read_leaf, from, into, to.own(NumbersSpec{shape, &type, where}));
+  to.native<&read_leaf>(from, into, to.own(NumbersSpec{shape, &type, where}));
 }
 
 std::string Key::to_text() const { return is_text_ ? fmt::format("\"{}\"", text_) : fmt::format("{}", number_); }

@@ -120,10 +120,12 @@ template <class T, class Member>
 Block get(Member T::*member, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) {
   const auto read = [member](const T& object) -> decltype(auto) { return std::invoke(member, object); };
   FunctionSpec spec = make_function_spec(read, "get(member)");
-  if constexpr (std::is_object_v<Member>)
+  if constexpr (std::is_object_v<Member>) {
     spec.part = [](const void* reading, const void* whole) {
       return detail::address_of((*static_cast<decltype(&read)>(reading))(*static_cast<const T*>(whole)));
     };
+    if constexpr (std::is_same_v<Member, detail::ReadAs<Member>>) spec.offset = detail::offset_of(member);
+  }
   return function_block(std::move(spec), {file, line});
 }
 

@@ -134,7 +134,7 @@ Recording Program::record_many(Graph& graph, const std::vector<const void*>& inp
     entries(walk.metrics, code_->metrics, number, recording.metrics);
     entries(walk.taps, code_->taps, number, recording.taps);
   }
-  if (!walk.losses.empty()) recording.loss = sum(walk.losses);
+  if (!walk.losses().empty()) recording.loss = sum(walk.losses());
   return recording;
 }
 
@@ -151,8 +151,8 @@ std::optional<Expr> Program::sum_of_losses(Graph& graph, const std::vector<const
     walk.forget_collected();
     walk.run(graph, inputs[i], options.first_number + static_cast<std::int64_t>(i));
   }
-  if (walk.losses.empty()) return std::nullopt;
-  return sum(walk.losses);
+  if (walk.losses().empty()) return std::nullopt;
+  return sum(walk.losses());
 }
 
 Expr Program::loss_of(Graph& graph, const std::vector<const void*>& inputs, const InstanceOptions& options) const {

@@ -49,15 +49,15 @@ const void* identity_of(const SharedSpec& spec, const void* object) {
   return object != nullptr && spec.type->identity != nullptr ? spec.type->identity(object) : object;
 }
 
-/// 0: not known yet; 1: known, and loaded.
-std::int32_t recall(Walk& walk, const Instruction& at) {
-  const auto& spec = *static_cast<const SharedSpec*>(static_cast<const ChoiceSpec*>(at.data)->data);
+/// Goes on elsewhere where the result is known, and loaded.
+const Instruction* recall(Walk& walk, const Instruction& at) {
+  const auto& spec = *static_cast<const SharedSpec*>(at.data);
   const MemoTable::Found known = walk.memo().find_or_begin(spec.memo, identity_of(spec, walk.in(at, 0).input));
   if (known.state == MemoTable::State::kBegun)
     refuse_data("what it computes is needed to compute it: the data go in a circle");
-  for (std::int32_t i = 0; known.state == MemoTable::State::kStored && i < spec.width; ++i)
-    walk.out(at, i) = known.slots[i];
-  return known.state == MemoTable::State::kStored ? 1 : 0;
+  if (known.state != MemoTable::State::kStored) return &at + 1;
+  for (std::int32_t i = 0; i < spec.width; ++i) walk.out(at, i) = known.slots[i];
+  return at.other;
 }
 
 void remember(Walk& walk, const Instruction& at) {
@@ -81,14 +81,12 @@ class SharedNode : public BlockNode {
     const SharedSpec* spec = to.own(SharedSpec{to.memo_of(*this), resolve(in)->input, Emitter::width(out)});
     // Registers of its own: the input is looked at again when the result is there.
     Registers result = to.registers(Emitter::width(out));
-    auto* choice = to.own(ChoiceSpec{&recall, {}, spec});
-    to.add(Opcode::kChoose, in_registers, result, choice);
-    choice->targets.push_back(to.here());
+    const std::int32_t choice = to.add(&recall, in_registers, result, spec);
     to.emit_child(*this, 0, in_registers, &result);
     Registers stored = in_registers;
     stored.insert(stored.end(), result.begin(), result.end());
-    to.native(&remember, stored, {}, spec);
-    choice->targets.push_back(to.here());
+    to.native<&remember>(stored, {}, spec);
+    to.jump_to(choice, to.here());
     return result;
   }
 };

@@ -154,6 +154,22 @@ void start_rounds(Walk& walk, const Instruction& at) {
   walk.out(at, 1).place = {0, from.count};
 }
 
+/// Loads the next two elements of a round, or goes on elsewhere when one element is left.
+const Instruction* next_pair(Walk& walk, const Instruction& at) {
+  Slot::Place& place = walk.in(at, 1).place;
+  Slot* const buffer = walk.in(at, 0).sequence.data;
+  const std::int64_t width = at.count;
+  if (place.next == place.end / 2) {  // a round is over: what is left over goes on to the next
+    if (place.end % 2 != 0) std::copy_n(buffer + (place.end - 1) * width, width, buffer + place.next * width);
+    place = {0, (place.end + 1) / 2};
+  }
+  if (place.end <= 1) return at.other;
+  const Slot* from = buffer + 2 * place.next * width;
+  for (std::int32_t i = 0; i < 2 * at.count; ++i) walk.out(at, i) = from[i];
+  ++place.next;
+  return &at + 1;
+}
+
 void store_pair(Walk& walk, const Instruction& at) {
   Slot* into = walk.in(at, 0).sequence.data + (walk.in(at, 1).place.next - 1) * at.count;
   for (std::int32_t i = 0; i < at.count; ++i) into[i] = walk.in(at, i + 2);
@@ -178,15 +194,15 @@ class ReduceNode : public BlockNode {
         to, sequence, [&] { to.emit_child(*this, 1, {}, &result); },
         [&] {
           const Registers rounds = to.registers(2);
-          const std::int32_t start = to.native(&start_rounds, {sequence}, rounds);
+          const std::int32_t start = to.native<&start_rounds>({sequence}, rounds);
           to.instruction(start).count = width;
           const Registers pair = to.registers(2 * width);
-          const std::int32_t next = to.add(Opcode::kPair, rounds, pair);
+          const std::int32_t next = to.add(&next_pair, rounds, pair);
           to.instruction(next).count = width;
           const Registers made = to.emit_child(*this, 0, pair);
-          const std::int32_t store = to.native(&store_pair, joined(rounds, made), {});
+          const std::int32_t store = to.native<&store_pair>(joined(rounds, made), {});
           to.instruction(store).count = width;
-          to.jump_to(to.add(Opcode::kJump, {}, {}), next);
+          to.jump_to(to.jump(), next);
           to.jump_to(next, to.here());
           emit_load(to, rounds[0], 0, result);
         });

@@ -55,7 +55,7 @@ class PadNode : public BlockNode {
     emit_zeros(to, element, zero, where);
     sources.insert(sources.end(), zero.begin(), zero.end());
     Registers result = to.result(out, want);
-    to.native(&add_ends, sources, result, to.own(PadSpec{before_, after_, Emitter::width(element)}));
+    to.native<&add_ends>(sources, result, to.own(PadSpec{before_, after_, Emitter::width(element)}));
     return result;
   }
 
@@ -99,7 +99,7 @@ class StackNode : public BlockNode {
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {
     Registers result = to.result(out, want);
-    to.native(&stack_up, {emit_sequence(to, in, in_registers)}, result,
+    to.native<&stack_up>({emit_sequence(to, in, in_registers)}, result,
               to.own(StackSpec{length_, resolve(out)->shape.without(0), where}));
     return result;
   }

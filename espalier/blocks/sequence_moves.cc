@@ -97,16 +97,16 @@ class ZipNode : public BlockNode {
         sources.push_back(emit_sequence(to, given->items[i], part));
     }
     Registers result = to.result(out, want);
-    to.native(&interleave, sources, result, to.own(std::move(spec)));
+    to.native<&interleave>(sources, result, to.own(std::move(spec)));
     return result;
   }
 };
 
-/// `count` slots an element, `target` elements a window.
+/// `count` slots an element, `number` elements a window.
 void make_windows(Walk& walk, const Instruction& at) {
   const Slot::Sequence from = walk.in(at, 0).sequence;
-  const std::int64_t windows = std::max<std::int64_t>(0, from.count - at.target + 1);
-  const std::int64_t width = static_cast<std::int64_t>(at.count) * at.target;
+  const std::int64_t windows = std::max<std::int64_t>(0, from.count - at.number + 1);
+  const std::int64_t width = static_cast<std::int64_t>(at.count) * at.number;
   Slot* slots = walk.keep->slots(windows * width);
   for (std::int64_t i = 0; i < windows; ++i) std::copy_n(from.data + i * at.count, width, slots + i * width);
   walk.out(at, 0).sequence = {slots, windows};
@@ -134,9 +134,9 @@ class NgramsNode : public BlockNode {
       return repeated;
     }
     Registers result = to.result(out, want);
-    const std::int32_t at = to.native(&make_windows, {emit_sequence(to, in, in_registers)}, result);
+    const std::int32_t at = to.native<&make_windows>({emit_sequence(to, in, in_registers)}, result);
     to.instruction(at).count = Emitter::width(element_);
-    to.instruction(at).target = n_;
+    to.instruction(at).number = n_;
     return result;
   }
 
@@ -178,7 +178,7 @@ class NthNode : public BlockNode {
     Term* given = resolve(in);
     const Registers source(in_registers.begin(), in_registers.end() - 1);
     Registers result = to.result(out, want);
-    to.native(&choose_element, {emit_sequence(to, given->items[0], source), in_registers.back()}, result,
+    to.native<&choose_element>({emit_sequence(to, given->items[0], source), in_registers.back()}, result,
               to.own(NthSpec{resolve(given->items[1])->input, Emitter::width(out)}));
     return result;
   }

@@ -47,7 +47,7 @@ class SumNode : public BlockNode {
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {
     Registers result = to.result(out, want);
-    to.native(&add_up, {emit_sequence(to, in, in_registers)}, result, to.own(SumSpec{op_, resolve(out)->shape, where}));
+    to.native<&add_up>({emit_sequence(to, in, in_registers)}, result, to.own(SumSpec{op_, resolve(out)->shape, where}));
     return result;
   }
 
@@ -73,7 +73,7 @@ class LengthNode : public BlockNode {
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {
     Registers result = to.result(out, want);
-    to.native(&count, {emit_sequence(to, in, in_registers)}, result, &where);
+    to.native<&count>({emit_sequence(to, in, in_registers)}, result, &where);
     return result;
   }
 };

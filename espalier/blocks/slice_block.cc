@@ -82,7 +82,7 @@ class SliceNode : public BlockNode {
     Term* given = resolve(in);
     if (given->is(Term::Kind::kTuple)) return items(*given, in_registers);
     Registers result = to.result(out, want);
-    to.native(&take, {emit_sequence(to, in, in_registers)}, result,
+    to.native<&take>({emit_sequence(to, in, in_registers)}, result,
               to.own(SliceSpec{slice_, Emitter::width(resolve(out)->items[0])}));
     return result;
   }

@@ -13,6 +13,8 @@
 
 namespace espalier::blocks {
 
+struct Instruction;
+
 /// A tensor, an input or a sequence; types, known when compiled, say which. A tuple is as many slots as its items, an
 /// infinite sequence those of its element, void none.
 union Slot {
@@ -27,12 +29,19 @@ union Slot {
     std::int64_t end;
   };
 
+  /// Before the frame of a procedure: what called it, and where it goes on. Null: with whoever ran the procedure.
+  struct Link {
+    const Instruction* call;
+    const Instruction* back;
+  };
+
   Slot() : input(nullptr) {}
 
   Expr expr;
   const void* input;  // null: there is none, as a pointer or optional may say
   Sequence sequence;
   Place place;
+  Link link;
 };
 static_assert(sizeof(Slot) == 16 && sizeof(Expr) == 16 && std::is_trivially_copyable_v<Slot>);
 

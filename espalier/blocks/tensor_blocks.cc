@@ -38,7 +38,7 @@ class ConstantNode : public SourceNode {
   void infer(Inference& types) override { types.output_is(*this, types.tensor(tensor_.shape())); }
   Registers emit(Emitter& to, const Registers&, const Registers* want) override {
     Registers result = to.result(out, want);
-    to.native(&make_constant, {}, result, to.own(ConstantSpec{tensor_, where}));
+    to.native<&make_constant>({}, result, to.own(ConstantSpec{tensor_, where}));
     return result;
   }
 
@@ -57,7 +57,7 @@ class ParameterNode : public SourceNode {
   void infer(Inference& types) override { types.output_is(*this, types.tensor(parameter_.shape())); }
   Registers emit(Emitter& to, const Registers&, const Registers* want) override {
     Registers result = to.result(out, want);
-    to.native(&use_parameter, {}, result, &parameter_);
+    to.native<&use_parameter>({}, result, &parameter_);
     return result;
   }
 
@@ -101,9 +101,9 @@ void require_zeros(Inference& types, BlockNode& who, Term* type) {
 void emit_zeros(Emitter& to, Term* type, const Registers& into, SourceLine where) {
   type = resolve(type);
   if (type->is(Term::Kind::kTensor)) {
-    to.native(&make_zeros, {}, into, to.own(ZeroSpec{type->shape, where}));
+    to.native<&make_zeros>({}, into, to.own(ZeroSpec{type->shape, where}));
   } else if (type->is(Term::Kind::kSequence)) {
-    to.native(&make_empty, {}, into);
+    to.native<&make_empty>({}, into);
   } else {
     auto next = into.begin();
     for (Term* item : type->items) {

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <exception>
-#include <new>
+#include <utility>
 
 #include "espalier/base/error.h"
-#include "espalier/blocks/function.h"
 
 namespace espalier::blocks {
 
@@ -22,15 +22,36 @@ std::string Code::path(std::int32_t at) const {
 
 namespace {
 
+/// What the last walk of a thread leaves to the next.
+struct Spare {
+  std::vector<Slot> stack;
+  std::vector<Expr> losses;
+};
+thread_local Spare spare;
+constexpr std::size_t kSpared = 1 << 16;  // slots or losses, 1 MB
+
+[[noreturn, gnu::cold]] void refuse_null() { refuse_data("the input is null"); }
+
 const void* part_of(const FieldSpec& field, const void* whole) {
-  if (whole == nullptr) refuse_data("the input is null");
+  if (whole == nullptr) refuse_null();
   return field.part(field.object, whole);
 }
 
 }  // namespace
 
-Walk::Walk(const Code& code) : code_(code), hints_(static_cast<std::size_t>(code.hints)) {
+Walk::Walk(const Code& code)
+    : code_(code),
+      stack_(std::move(spare.stack)),
+      losses_(std::move(spare.losses)),
+      hints_(static_cast<std::size_t>(code.hints)) {
   results.resize(static_cast<std::size_t>(code.root.results));
+  stack_.resize(std::max(stack_.size(), static_cast<std::size_t>(code.root.frame)));
+  end_ = stack_.data() + stack_.size();
+}
+
+Walk::~Walk() {
+  if (stack_.size() <= kSpared) spare.stack = std::move(stack_);
+  if (losses_.size() <= kSpared) spare.losses = std::move(losses_);
 }
 
 void Walk::forget_collected() {
@@ -39,141 +60,122 @@ void Walk::forget_collected() {
   collected.clear();
 }
 
-void Walk::reserve(std::int64_t slots) {
-  if (const auto needed = static_cast<std::size_t>(slots); needed > stack_.size())
-    stack_.resize(std::max(needed, 2 * stack_.size()));
+void Walk::make_room_for_losses() { losses_.resize(std::max<std::size_t>(64, 2 * losses_.size())); }
+
+Slot* Walk::grow(Slot* from, std::int64_t slots) {
+  const std::int64_t before = from - stack_.data();
+  const std::int64_t frame = context_.frame - stack_.data();
+  stack_.resize(std::max(static_cast<std::size_t>(before + slots), 2 * stack_.size()));
+  end_ = stack_.data() + stack_.size();
+  context_.frame = stack_.data() + frame;
+  return stack_.data() + before;
 }
 
 void Walk::run(Graph& graph, const void* input, std::int64_t instance) {
-  graph_ = &graph;
   memo_.clear();
   // What nobody else took is used again.
   if (keep.use_count() == 1)
     keep->clear();
   else
     keep = std::make_shared<Keep>();
-  at_ = nullptr;
+  running_ = 0;
+  context_ = {&graph, keep.get(), stack_.data(), nullptr};
+  if (code_.root.arguments > 0) context_.frame[0].input = input;
   try {
-    execute(input);
+    go(code_.root.entry);
   } catch (...) {
     rethrow(instance);
   }
 }
 
-void Walk::execute(const void* input) {
-  const Instruction* const first = code_.instructions.data();
-  std::int64_t base = 0;
-  std::int32_t size = code_.root.frame;
-  reserve(size);
-  frame_ = stack_.data();
-  if (code_.root.arguments > 0) frame_[0].input = input;
-  const Instruction* at = first + code_.root.entry;
-  // Opens the frame of a procedure; gives the caller's, which may have moved.
-  const auto enter = [&](const Procedure& procedure) __attribute__((always_inline)) {
-    const std::int64_t next = base + size + kFrameSlots;
-    if (next + procedure.frame > std::ssize(stack_)) [[unlikely]]
-      reserve(next + procedure.frame);
-    Slot* const caller = stack_.data() + base;
-    frame_ = stack_.data() + next;
-    new (frame_ - kFrameSlots) Frame{at + 1, at->out, base, size};
-    base = next;
-    size = procedure.frame;
-    return caller;
-  };
-  CallContext context{*graph_, *keep, frame_, nullptr};
-  while (true) {
-    at_ = at;
-    switch (at->opcode) {
-      case Opcode::kNative:
-        at->native(*this, *at);
-        ++at;
-        break;
-      case Opcode::kApply: {
-        const auto& spec = *static_cast<const ApplySpec*>(at->data);
-        context.frame = frame_;
-        context.site = &spec.site;
-        spec.call(spec.object, context);
-        if (spec.check != nullptr) spec.check(spec, context);
-        ++at;
-        break;
-      }
-      case Opcode::kField: {
-        frame_[at->out[0]].input = part_of(*static_cast<const FieldSpec*>(at->data), frame_[at->in[0]].input);
-        ++at;
-        break;
-      }
-      case Opcode::kMove:
-        for (std::int32_t i = 0; i < at->count; ++i) frame_[at->out[i]] = frame_[at->in[i]];
-        ++at;
-        break;
-      case Opcode::kJump: at = first + at->target; break;
-      case Opcode::kChoose: {
-        const auto& spec = *static_cast<const ChoiceSpec*>(at->data);
-        at = first + spec.targets[static_cast<std::size_t>(spec.choose(*this, *at))];
-        break;
-      }
-      case Opcode::kNext: {
-        Slot::Place& place = frame_[at->in[1]].place;
-        if (place.next == place.end) {
-          at = first + at->target;
-          break;
-        }
-        const Slot* from = frame_[at->in[0]].sequence.data + place.next * at->count;
-        for (std::int32_t i = 0; i < at->count; ++i) frame_[at->out[i]] = from[i];
-        ++place.next;
-        ++at;
-        break;
-      }
-      case Opcode::kPair: {
-        Slot::Place& place = frame_[at->in[1]].place;
-        Slot* const buffer = frame_[at->in[0]].sequence.data;
-        const std::int64_t width = at->count;
-        if (place.next == place.end / 2) {  // a round is over: what is left over goes on to the next
-          if (place.end % 2 != 0) std::copy_n(buffer + (place.end - 1) * width, width, buffer + place.next * width);
-          place = {0, (place.end + 1) / 2};
-        }
-        if (place.end <= 1) {
-          at = first + at->target;
-          break;
-        }
-        const Slot* from = buffer + 2 * place.next * width;
-        for (std::int64_t i = 0; i < 2 * width; ++i) frame_[at->out[i]] = from[i];
-        ++place.next;
-        ++at;
-        break;
-      }
-      case Opcode::kCall: {
-        const auto& procedure = *static_cast<const Procedure*>(at->data);
-        Slot* const caller = enter(procedure);
-        for (std::int32_t i = 0; i < procedure.arguments; ++i) frame_[i] = caller[at->in[i]];
-        at = first + procedure.entry;
-        break;
-      }
-      case Opcode::kCallField: {
-        const auto& spec = *static_cast<const FieldCallSpec*>(at->data);
-        const void* part = part_of(spec.field, frame_[at->in[0]].input);
-        frame_[spec.part].input = part;
-        enter(*spec.procedure);
-        frame_[0].input = part;
-        at = first + spec.procedure->entry;
-        break;
-      }
-      case Opcode::kReturn: {
-        if (base == 0) {
-          for (std::int32_t i = 0; i < at->count; ++i) results[static_cast<std::size_t>(i)] = frame_[at->in[i]];
-          return;
-        }
-        const Frame back = *std::launder(reinterpret_cast<const Frame*>(frame_ - kFrameSlots));
-        Slot* const caller = stack_.data() + back.base;
-        for (std::int32_t i = 0; i < at->count; ++i) caller[back.results[i]] = frame_[at->in[i]];
-        frame_ = caller;
-        base = back.base;
-        size = back.size;
-        at = back.back;
-        break;
-      }
-    }
-  }
+void Walk::go(const Instruction* at) {
+  for (; at != nullptr; at = at->step(*this, *at)) at_ = at;
+}
+
+const Instruction* Walk::jump(Walk&, const Instruction& at) { return at.other; }
+
+const Instruction* Walk::move(Walk& walk, const Instruction& at) {
+  for (std::int32_t i = 0; i < at.count; ++i) walk.out(at, i) = walk.in(at, i);
+  return &at + 1;
+}
+
+const Instruction* Walk::apply(Walk& walk, const Instruction& at) {
+  const auto& spec = *static_cast<const ApplySpec*>(at.data);
+  walk.context_.site = &spec.site;
+  spec.call(spec.object, walk.context_);
+  return &at + 1;
+}
+
+const Instruction* Walk::member(Walk& walk, const Instruction& at) {
+  const void* whole = walk.in(at, 0).input;
+  if (whole == nullptr) refuse_null();
+  walk.out(at, 0).input = static_cast<const std::byte*>(whole) + at.number;
+  return &at + 1;
+}
+
+const Instruction* Walk::member_and_apply(Walk& walk, const Instruction& at) {
+  walk.at_ = member(walk, at);
+  return apply(walk, *walk.at_);
+}
+
+const Instruction* Walk::field(Walk& walk, const Instruction& at) {
+  walk.out(at, 0).input = part_of(*static_cast<const FieldSpec*>(at.data), walk.in(at, 0).input);
+  return &at + 1;
+}
+
+Slot* Walk::enter(const Procedure& procedure, const Instruction& call, const Instruction* back) {
+  Slot* frame = context_.frame + call.count;
+  if (end_ - frame < procedure.frame) [[unlikely]]
+    frame = grow(frame, procedure.frame);
+  frame[-1].link = {&call, back};
+  return frame;
+}
+
+const Instruction* Walk::call(Walk& walk, const Instruction& at) {
+  const auto& procedure = *static_cast<const Procedure*>(at.data);
+  Slot* const frame = walk.enter(procedure, at, &at + 1);
+  for (std::int32_t i = 0; i < procedure.arguments; ++i) frame[i] = walk.in(at, i);
+  walk.context_.frame = frame;
+  return procedure.entry;
+}
+
+const Instruction* Walk::enter_with_field(const Instruction& call, const Instruction* back) {
+  const auto& spec = *static_cast<const FieldCallSpec*>(call.data);
+  const void* part = part_of(spec.field, in(call, 0).input);
+  context_.frame[spec.part].input = part;
+  Slot* const frame = enter(*spec.procedure, call, back);
+  frame[0].input = part;
+  context_.frame = frame;
+  return spec.procedure->entry;
+}
+
+const Instruction* Walk::call_with_field(Walk& walk, const Instruction& at) {
+  return walk.enter_with_field(at, &at + 1);
+}
+
+const Instruction* Walk::call_twice_with_field(Walk& walk, const Instruction& at) {
+  constexpr std::int32_t kMost = 100;
+  if (walk.running_ == kMost) return call_with_field(walk, at);
+  ++walk.running_;
+  walk.go(walk.enter_with_field(at, nullptr));
+  walk.at_ = &at + 1;
+  walk.go(walk.enter_with_field(*walk.at_, nullptr));
+  --walk.running_;
+  return &at + 2;
+}
+
+const Instruction* Walk::return_to_caller(Walk& walk, const Instruction& at) {
+  const Slot* const frame = walk.context_.frame;
+  const Slot::Link link = frame[-1].link;
+  const Instruction& call = *link.call;
+  walk.context_.frame -= call.count;
+  for (std::int32_t i = 0; i < at.count; ++i) walk.out(call, i) = frame[at.in[i]];
+  return link.back;
+}
+
+const Instruction* Walk::finish(Walk& walk, const Instruction& at) {
+  for (std::int32_t i = 0; i < at.count; ++i) walk.results[static_cast<std::size_t>(i)] = walk.in(at, i);
+  return nullptr;
 }
 
 void Walk::rethrow(std::int64_t instance) const {
