@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "espalier/base/arena.h"
+#include "espalier/blocks/slot.h"
 #include "espalier/blocks/type.h"
 
 namespace espalier::blocks {
@@ -24,8 +25,8 @@ using Step = const Instruction* (*)(Walk& walk, const Instruction& at);
 struct Instruction {
   Step step = nullptr;
   const Instruction* other = nullptr;  // goes on there, where its step says so, and not with the next
-  const std::int32_t* in = nullptr;    // lists of registers
-  const std::int32_t* out = nullptr;
+  const Offset* in = nullptr;          // lists of registers
+  const Offset* out = nullptr;
   const void* data = nullptr;
   std::int32_t count = 0;  // of what, and which number, its step knows
   std::int32_t number = 0;

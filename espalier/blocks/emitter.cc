@@ -32,10 +32,10 @@ Registers Emitter::result(Term* type, const Registers* want) {
   return want != nullptr ? *want : registers(width(type));
 }
 
-const std::int32_t* Emitter::list(const Registers& registers) {
+const Offset* Emitter::list(const Registers& registers) {
   if (registers.empty()) return nullptr;
-  auto* list = code_.lists.allocate_array<std::int32_t>(std::ssize(registers));
-  std::copy(registers.begin(), registers.end(), list);
+  auto* list = code_.lists.allocate_array<Offset>(std::ssize(registers));
+  std::transform(registers.begin(), registers.end(), list, [](std::int32_t number) { return Offset(number); });
   return list;
 }
 
@@ -57,7 +57,7 @@ std::int32_t Emitter::jump() { return add(&Walk::jump, {}, {}); }
 Instruction* Emitter::last(Step step, std::int32_t makes) {
   if (code_.instructions.empty() || target_ == size()) return nullptr;
   Instruction& last = code_.instructions.back();
-  return last.step == step && last.out != nullptr && last.out[0] == makes ? &last : nullptr;
+  return last.step == step && last.out != nullptr && last.out[0].bytes == Offset(makes).bytes ? &last : nullptr;
 }
 
 void Emitter::move(const Registers& from, const Registers& to) {
@@ -128,7 +128,7 @@ Registers Emitter::emit_call(BlockNode& body, const std::string& name, const Reg
     const auto& field = *static_cast<const FieldSpec*>(read->data);
     read->step = &Walk::call_with_field;
     read->out = list(out);
-    read->data = own(FieldCallSpec{field, in[0], procedure});
+    read->data = own(FieldCallSpec{field, Offset(in[0]), procedure});
     calls_.push_back(size() - 1);
   } else {
     calls_.push_back(add(&Walk::call, in, out, procedure));

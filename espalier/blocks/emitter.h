@@ -85,7 +85,7 @@ class Emitter {
   };
 
   std::int32_t size() const { return static_cast<std::int32_t>(code_.instructions.size()); }
-  const std::int32_t* list(const Registers& registers);
+  const Offset* list(const Registers& registers);
   void write(Body& body);
   void end_frame(Procedure& procedure);
   /// The last instruction, if it has this step, makes this register, and always comes before the next: what follows may

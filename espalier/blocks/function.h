@@ -48,8 +48,8 @@ struct CallSite {
   std::vector<const InputType*> types = {};  // NOLINT(readability-redundant-member-init): of the inputs among `in`
   SourceLine where = {};                     // NOLINT(readability-redundant-member-init): of the block
   bool rehearsal = false;                    // only the types of the results are wanted: there are no data
-  const std::int32_t* in = nullptr;          // the registers of its arguments, and of its results
-  const std::int32_t* out = nullptr;
+  const Offset* in = nullptr;                // the registers of its arguments, and of its results
+  const Offset* out = nullptr;
 };
 
 /// What a call sees of the walk.
@@ -59,8 +59,8 @@ struct CallContext {
   Slot* frame = nullptr;
   const CallSite* site = nullptr;
 
-  Slot& argument(std::size_t i) const { return frame[site->in[i]]; }
-  Slot& result(std::size_t i) const { return frame[site->out[i]]; }
+  Slot& argument(std::size_t i) const { return slot_at(frame, site->in[i]); }
+  Slot& result(std::size_t i) const { return slot_at(frame, site->out[i]); }
 };
 
 /// What an argument may be.
@@ -121,7 +121,7 @@ struct CannotRehearse {};
 /// A member of a struct that a declaration is called with.
 struct FieldCallSpec {
   FieldSpec field;
-  std::int32_t part;  // the register of the member
+  Offset part;  // the register of the member
   const Procedure* procedure;
 };
 

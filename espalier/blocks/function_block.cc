@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -152,10 +151,10 @@ Type FunctionNode::rehearse(const CallForm& form, const Type& input, DType dtype
   Keep keep;
   std::vector<Slot> frame;
   add_stand_ins(graph, input, keep, frame);
-  std::vector<std::int32_t> places(frame.size() + static_cast<std::size_t>(form.results));
-  std::iota(places.begin(), places.end(), 0);
   const auto first_result = frame.size();
   frame.resize(frame.size() + static_cast<std::size_t>(form.results));
+  std::vector<Offset> places;
+  for (std::int32_t i = 0; i < std::ssize(frame); ++i) places.emplace_back(i);
   CallSite site{.where = where, .rehearsal = true, .in = places.data(), .out = places.data() + first_result};
   add_input_types(input, site.types);
   form.call(spec_.object.get(), {&graph, &keep, frame.data(), &site});

@@ -45,6 +45,15 @@ union Slot {
 };
 static_assert(sizeof(Slot) == 16 && sizeof(Expr) == 16 && std::is_trivially_copyable_v<Slot>);
 
+/// The place of a register in a frame, in bytes: what a processor adds to an address as it is.
+struct Offset {
+  explicit Offset(std::int32_t number) : bytes(static_cast<std::uint32_t>(number) * sizeof(Slot)) {}
+  std::uint32_t bytes;
+};
+inline Slot& slot_at(Slot* frame, Offset offset) {
+  return *reinterpret_cast<Slot*>(reinterpret_cast<std::byte*>(frame) + offset.bytes);
+}
+
 /// Sequences, and the objects that accessors return by value, until the walk of an instance is over.
 class Keep {
  public:

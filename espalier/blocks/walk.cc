@@ -142,7 +142,7 @@ const Instruction* Walk::call(Walk& walk, const Instruction& at) {
 const Instruction* Walk::enter_with_field(const Instruction& call, const Instruction* back) {
   const auto& spec = *static_cast<const FieldCallSpec*>(call.data);
   const void* part = part_of(spec.field, in(call, 0).input);
-  context_.frame[spec.part].input = part;
+  slot_at(context_.frame, spec.part).input = part;
   Slot* const frame = enter(*spec.procedure, call, back);
   frame[0].input = part;
   context_.frame = frame;
@@ -165,11 +165,11 @@ const Instruction* Walk::call_twice_with_field(Walk& walk, const Instruction& at
 }
 
 const Instruction* Walk::return_to_caller(Walk& walk, const Instruction& at) {
-  const Slot* const frame = walk.context_.frame;
+  Slot* const frame = walk.context_.frame;
   const Slot::Link link = frame[-1].link;
   const Instruction& call = *link.call;
   walk.context_.frame -= call.count;
-  for (std::int32_t i = 0; i < at.count; ++i) walk.out(call, i) = frame[at.in[i]];
+  for (std::int32_t i = 0; i < at.count; ++i) walk.out(call, i) = slot_at(frame, at.in[i]);
   return link.back;
 }
 

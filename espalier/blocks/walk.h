@@ -50,8 +50,8 @@ class Walk {
   // --- for instructions ----------------------------------------------------------------------------------------------
 
   Graph& graph() { return *context_.graph; }
-  Slot& in(const Instruction& at, std::int32_t i) { return context_.frame[at.in[i]]; }
-  Slot& out(const Instruction& at, std::int32_t i) { return context_.frame[at.out[i]]; }
+  Slot& in(const Instruction& at, std::int32_t i) { return slot_at(context_.frame, at.in[i]); }
+  Slot& out(const Instruction& at, std::int32_t i) { return slot_at(context_.frame, at.out[i]); }
   void add_loss(const Expr& loss) {
     if (loss_count_ == losses_.size()) [[unlikely]]
       make_room_for_losses();
