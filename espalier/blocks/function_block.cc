@@ -11,8 +11,8 @@
 #include "espalier/base/error.h"
 #include "espalier/blocks/build.h"
 #include "espalier/blocks/emitter.h"
-#include "espalier/blocks/walk.h"
 #include "espalier/blocks/inference.h"
+#include "espalier/blocks/walk.h"
 
 namespace espalier::blocks {
 namespace {
@@ -240,7 +240,8 @@ Registers FunctionNode::emit(Emitter& to, const Registers& in_registers, const R
   if (checked) add_slot_types(type_of(out), spec.results);
   Registers result = to.result(out, want);
   ApplySpec* const owned = to.own(std::move(spec));
-  const Instruction& instruction = to.instruction(to.add(checked ? &apply_and_check : &Walk::apply, in_registers, result, owned));
+  const Instruction& instruction =
+      to.instruction(to.add(checked ? &apply_and_check : &Walk::apply, in_registers, result, owned));
   owned->site.in = instruction.in;
   owned->site.out = instruction.out;
   return result;

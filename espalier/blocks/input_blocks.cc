@@ -121,7 +121,7 @@ class OneHotNode : public LeafNode {
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {
     Registers result = to.result(out, want);
     to.native<&make_one_hot>(in_registers, result,
-              to.own(OneHotSpec{resolve(in)->input, start_, shape(), elements_, unknown_, where}));
+                             to.own(OneHotSpec{resolve(in)->input, start_, shape(), elements_, unknown_, where}));
     return result;
   }
 

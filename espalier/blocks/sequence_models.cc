@@ -100,7 +100,7 @@ class StackNode : public BlockNode {
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {
     Registers result = to.result(out, want);
     to.native<&stack_up>({emit_sequence(to, in, in_registers)}, result,
-              to.own(StackSpec{length_, resolve(out)->shape.without(0), where}));
+                         to.own(StackSpec{length_, resolve(out)->shape.without(0), where}));
     return result;
   }
 

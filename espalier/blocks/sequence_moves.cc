@@ -179,7 +179,7 @@ class NthNode : public BlockNode {
     const Registers source(in_registers.begin(), in_registers.end() - 1);
     Registers result = to.result(out, want);
     to.native<&choose_element>({emit_sequence(to, given->items[0], source), in_registers.back()}, result,
-              to.own(NthSpec{resolve(given->items[1])->input, Emitter::width(out)}));
+                               to.own(NthSpec{resolve(given->items[1])->input, Emitter::width(out)}));
     return result;
   }
 };

@@ -83,7 +83,7 @@ class SliceNode : public BlockNode {
     if (given->is(Term::Kind::kTuple)) return items(*given, in_registers);
     Registers result = to.result(out, want);
     to.native<&take>({emit_sequence(to, in, in_registers)}, result,
-              to.own(SliceSpec{slice_, Emitter::width(resolve(out)->items[0])}));
+                     to.own(SliceSpec{slice_, Emitter::width(resolve(out)->items[0])}));
     return result;
   }
 

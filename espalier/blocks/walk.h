@@ -104,8 +104,8 @@ class Walk {
   CallContext context_;  // with the frame of the procedure that runs
   const Instruction* at_ = nullptr;
   std::int32_t running_ = 0;  // calls of go() within each other
-  std::vector<Slot> stack_;  // with what lay in it before
-  Slot* end_ = nullptr;  // of it
+  std::vector<Slot> stack_;   // with what lay in it before
+  Slot* end_ = nullptr;       // of it
   std::vector<Expr> losses_;  // longer than what is in it
   std::size_t loss_count_ = 0;
   std::vector<std::size_t> hints_;
