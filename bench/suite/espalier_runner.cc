@@ -34,8 +34,9 @@ GraphOptions options_of(Variant variant, Leaves leaves, bool profile) {
 
 class EspalierRunner : public Runner {
  public:
-  EspalierRunner(std::unique_ptr<Network> network, Variant variant, Leaves leaves)
+  EspalierRunner(std::unique_ptr<Network> network, const Workload& workload, Variant variant, Leaves leaves)
       : network_(std::move(network)), variant_(variant), leaves_(leaves), sgd_(network_->model(), {}) {
+    for (std::int32_t i = 0; i < workload.instances(); ++i) nodes_.push_back(workload.nodes(i));
     set_profiling(false);
   }
 
@@ -93,7 +94,9 @@ class EspalierRunner : public Runner {
   double sum_over_lanes(Part batch, const Work& work) {
     exprs_.resize(batch.size());
     sums_.assign(batch.size(), 0);
-    lanes_->run(std::ssize(batch), [&](train::Lane& lane, std::int64_t begin, std::int64_t end) {
+    sizes_.clear();
+    for (const std::int32_t instance : batch) sizes_.push_back(nodes_[static_cast<std::size_t>(instance)]);
+    lanes_->run(sizes_, [&](train::Lane& lane, std::int64_t begin, std::int64_t end) {
       std::vector<Expr>& exprs = exprs_[static_cast<std::size_t>(begin)];
       exprs.clear();
       const Part part = batch.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
@@ -119,6 +122,8 @@ class EspalierRunner : public Runner {
   Variant variant_;
   Leaves leaves_;
   optim::Sgd sgd_;
+  std::vector<std::int64_t> nodes_;  // by instance
+  std::vector<std::int64_t> sizes_;  // of the minibatch
   std::optional<train::Lanes> lanes_;
   std::vector<std::vector<Expr>> exprs_;  // of the lane whose part begins there
   std::vector<double> sums_;
@@ -126,8 +131,9 @@ class EspalierRunner : public Runner {
 
 }  // namespace
 
-std::unique_ptr<Runner> make_espalier_runner(std::unique_ptr<Network> network, Variant variant, Leaves leaves) {
-  return std::make_unique<EspalierRunner>(std::move(network), variant, leaves);
+std::unique_ptr<Runner> make_espalier_runner(std::unique_ptr<Network> network, const Workload& workload,
+                                             Variant variant, Leaves leaves) {
+  return std::make_unique<EspalierRunner>(std::move(network), workload, variant, leaves);
 }
 
 }  // namespace espalier::bench

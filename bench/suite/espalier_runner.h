@@ -9,7 +9,8 @@
 namespace espalier::bench {
 
 /// A runner for one of the variants kCells, kPlain, kUnbatched; refuses the others. Minibatches are divided into
-/// lanes, one for each thread, as the limit divides them.
-std::unique_ptr<Runner> make_espalier_runner(std::unique_ptr<Network> network, Variant variant, Leaves leaves);
+/// lanes of about as many nodes, one for each thread, as the limit divides them.
+std::unique_ptr<Runner> make_espalier_runner(std::unique_ptr<Network> network, const Workload& workload,
+                                             Variant variant, Leaves leaves);
 
 }  // namespace espalier::bench

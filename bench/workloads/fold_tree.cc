@@ -95,7 +95,7 @@ class FoldTreeWorkload : public DataWorkload<BinaryTree> {
     auto network = std::make_unique<FoldTreeNetwork>(data(), state_);
     if (variant == Variant::kLimit || variant == Variant::kLimitDedupe)
       return std::make_unique<FoldTreeLimit>(data(), network->model());
-    return make_espalier_runner(std::move(network), variant, leaves);
+    return make_espalier_runner(std::move(network), *this, variant, leaves);
   }
 
  private:

@@ -33,7 +33,7 @@ class NetworkWorkload : public DataWorkload<Instance> {
   bool has_limit() const override { return false; }
   std::unique_ptr<Runner> make(Variant variant, Leaves leaves) const override {
     if (variant == Variant::kLimit || variant == Variant::kLimitDedupe) return nullptr;
-    return make_espalier_runner(make_(this->data()), variant, leaves);
+    return make_espalier_runner(make_(this->data()), *this, variant, leaves);
   }
 
  private:

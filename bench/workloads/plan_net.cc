@@ -93,7 +93,7 @@ class PlanNetWorkload : public DataWorkload<QueryPlan> {
     auto network = std::make_unique<PlanNetwork>(data(), hidden_);
     if (variant == Variant::kLimit || variant == Variant::kLimitDedupe)
       return std::make_unique<PlanNetLimit>(data(), network->model());
-    return make_espalier_runner(std::move(network), variant, leaves);
+    return make_espalier_runner(std::move(network), *this, variant, leaves);
   }
 
  private:

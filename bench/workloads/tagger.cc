@@ -74,7 +74,7 @@ class TaggerWorkload : public DataWorkload<TaggedSentence> {
     auto network = std::make_unique<TaggerNetwork>(data(), sizes_);
     if (variant == Variant::kLimit || variant == Variant::kLimitDedupe)
       return std::make_unique<TaggerLimit>(data(), network->model(), variant == Variant::kLimitDedupe);
-    return make_espalier_runner(std::move(network), variant, leaves);
+    return make_espalier_runner(std::move(network), *this, variant, leaves);
   }
 
  private:

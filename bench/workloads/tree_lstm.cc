@@ -77,7 +77,7 @@ class TreeLstmWorkload : public DataWorkload<BinaryTree> {
     auto network = std::make_unique<TreeLstmNetwork>(data(), sizes_);
     if (variant == Variant::kLimit || variant == Variant::kLimitDedupe)
       return std::make_unique<TreeLstmLimit>(data(), network->model(), variant == Variant::kLimitDedupe);
-    return make_espalier_runner(std::move(network), variant, leaves);
+    return make_espalier_runner(std::move(network), *this, variant, leaves);
   }
 
  private:

@@ -1,5 +1,7 @@
 #include "espalier/train/lanes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "espalier/base/error.h"
@@ -10,7 +12,35 @@ Lanes::Lanes(const GraphOptions& options) : options_(options) {}
 Lanes::~Lanes() = default;
 
 void Lanes::open(std::int64_t count) {
-  const auto parts = static_cast<std::size_t>(std::clamp<std::int64_t>(count, 0, thread_count()));
+  const std::int64_t parts = std::clamp<std::int64_t>(count, 0, thread_count());
+  begin_.clear();
+  for (std::int64_t part = 0; part <= parts; ++part) begin_.push_back(parts == 0 ? 0 : count * part / parts);
+  use(static_cast<std::size_t>(parts));
+}
+
+void Lanes::open(std::span<const std::int64_t> sizes) {
+  std::int64_t total = 0;
+  for (const std::int64_t size : sizes) {
+    if (size < 0) throw UsageError(fmt::format("lanes: a size is expected, and {} is given", size));
+    total += size;
+  }
+  if (total == 0) return open(std::ssize(sizes));
+  // A part ends where it comes closest to its share, and has one instance at least.
+  const std::int64_t parts = std::min<std::int64_t>(std::ssize(sizes), thread_count());
+  begin_.assign(1, 0);
+  std::int64_t before = 0;
+  for (std::int64_t i = 0; i < std::ssize(sizes); ++i) {
+    const std::int64_t size = sizes[static_cast<std::size_t>(i)];
+    const std::int64_t ended = std::ssize(begin_);  // parts that would have ended here
+    const bool is_share = parts * (2 * before + size) >= 2 * total * ended;
+    if (i > begin_.back() && ended < parts && (is_share || std::ssize(sizes) - i <= parts - ended)) begin_.push_back(i);
+    before += size;
+  }
+  begin_.push_back(std::ssize(sizes));
+  use(begin_.size() - 1);
+}
+
+void Lanes::use(std::size_t parts) {
   while (lanes_.size() < parts) lanes_.push_back(std::make_unique<Lane>(options_));
   used_.clear();
   for (std::size_t i = 0; i < parts; ++i) used_.push_back(lanes_[i].get());

@@ -5,7 +5,7 @@
 /// divided too, and no step waits for another thread.
 ///
 ///   train::Lanes lanes;
-///   lanes.run(batch.size(), [&](train::Lane& lane, std::int64_t begin, std::int64_t end) {
+///   lanes.run(sizes, [&](train::Lane& lane, std::int64_t begin, std::int64_t end) {  // of the instances: words, nodes
 ///     std::vector<Expr> losses;
 ///     for (std::int64_t i = begin; i < end; ++i) {
 ///       lane.graph.begin_instance(keys[i]);
@@ -15,13 +15,15 @@
 ///   });
 ///   optimizer.step(lanes.gradients());
 ///
-/// The parts depend on thread_count() alone: the same program with the same thread count computes the same bits.
+/// The parts depend on thread_count() and the sizes alone: the same program with the same thread count computes the
+/// same bits.
 ///
 /// Thread safety: one thread at a time.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "espalier/base/export.h"
@@ -47,20 +49,19 @@ class ESPALIER_EXPORT Lanes {
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;
 
-  /// Calls work(lane, begin, end) for equal parts of [0, count), one for each thread and none without instances. The
-  /// lane's graph and gradients are empty then. Where there is one part, its steps are divided among the threads.
+  /// Calls work(lane, begin, end) for parts of the instances whose sizes add up to about the same, one for each thread
+  /// and none without instances. The lane's graph and gradients are empty then. Where there is one part, its steps are
+  /// divided among the threads. Refuses (UsageError) a size below 0.
+  template <class Work>
+  void run(std::span<const std::int64_t> sizes, const Work& work) {
+    open(sizes);
+    run_opened(work);
+  }
+  /// The same for instances that are all of one size.
   template <class Work>
   void run(std::int64_t count, const Work& work) {
     open(count);
-    const auto parts = static_cast<std::int64_t>(used_.size());
-    parallel_for(parts, 1, [&](std::int64_t from, std::int64_t to) {
-      for (std::int64_t p = from; p < to; ++p) {
-        Lane& lane = *used_[static_cast<std::size_t>(p)];
-        lane.graph.clear();
-        lane.gradients.clear();
-        work(lane, count * p / parts, count * (p + 1) / parts);
-      }
-    });
+    run_opened(work);
   }
 
   /// Those that the last run used, in the order of its parts.
@@ -71,11 +72,27 @@ class ESPALIER_EXPORT Lanes {
   Statistics statistics() const;
 
  private:
+  /// Finds the parts.
+  void open(std::span<const std::int64_t> sizes);
   void open(std::int64_t count);
+  void use(std::size_t parts);
+
+  template <class Work>
+  void run_opened(const Work& work) {
+    parallel_for(static_cast<std::int64_t>(used_.size()), 1, [&](std::int64_t from, std::int64_t to) {
+      for (auto part = static_cast<std::size_t>(from); part < static_cast<std::size_t>(to); ++part) {
+        Lane& lane = *used_[part];
+        lane.graph.clear();
+        lane.gradients.clear();
+        work(lane, begin_[part], begin_[part + 1]);
+      }
+    });
+  }
 
   GraphOptions options_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<Lane*> used_;
+  std::vector<std::int64_t> begin_;  // of the parts, and the end of the last
   bool summed_ = false;
 };
 

@@ -157,7 +157,9 @@ class Workers {
   /// The score of the trees of a minibatch; gradients() has the sum over them afterwards.
   ListOpsScore run(const ListOpsNet& net, std::span<const data::Tree> trees, std::span<const std::size_t> batch) {
     std::vector<ListOpsScore> scores(batch.size());
-    lanes_.run(static_cast<std::int64_t>(batch.size()), [&](Lane& lane, std::int64_t begin, std::int64_t end) {
+    std::vector<std::int64_t> sizes;
+    for (std::size_t i : batch) sizes.push_back(trees[i].size());
+    lanes_.run(sizes, [&](Lane& lane, std::int64_t begin, std::int64_t end) {
       std::vector<Expr> digits;
       std::vector<Expr> losses;
       const auto part = batch.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));

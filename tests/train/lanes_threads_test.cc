@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
 #include "espalier/base/error.h"
+#include "espalier/base/random.h"
 #include "espalier/nn/embedding.h"
 #include "espalier/nn/linear.h"
 #include "espalier/nn/model.h"
@@ -104,6 +107,46 @@ TEST_P(WithThreads, CoverEveryInstanceOnceAndInOrder) {
   EXPECT_EQ(seen, std::vector<int>(20, 1));
   EXPECT_EQ(by_instance.front(), lanes.used().front());
   EXPECT_EQ(by_instance.back(), lanes.used().back());
+}
+
+/// The parts, as their ends.
+std::vector<std::int64_t> parts_of(const std::vector<std::int64_t>& sizes) {
+  Lanes lanes;
+  std::vector<std::int64_t> ends(sizes.size(), -1);
+  lanes.run(sizes, [&](Lane&, std::int64_t begin, std::int64_t end) { ends[static_cast<std::size_t>(begin)] = end; });
+  std::erase(ends, -1);
+  return ends;
+}
+
+TEST_P(WithThreads, DivideInstancesByTheirSizes) {
+  Random random(4);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::int64_t> sizes(static_cast<std::size_t>(1 + random.uniform(0, 50)));
+    for (std::int64_t& size : sizes) size = static_cast<std::int64_t>(random.uniform(0, 30));
+    const std::vector<std::int64_t> ends = parts_of(sizes);
+    ASSERT_EQ(std::ssize(ends), std::min<std::int64_t>(std::ssize(sizes), GetParam()));
+    ASSERT_EQ(ends.back(), std::ssize(sizes));
+    const std::int64_t total = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
+    const std::int64_t largest = *std::max_element(sizes.begin(), sizes.end());
+    std::int64_t begin = 0;
+    for (const std::int64_t end : ends) {
+      ASSERT_LT(begin, end);
+      const std::int64_t size = std::accumulate(sizes.begin() + begin, sizes.begin() + end, std::int64_t{0});
+      // Both ends of a part are at most half an instance from their places.
+      ASSERT_LE(size, total / std::ssize(ends) + largest + 1);
+      begin = end;
+    }
+  }
+}
+
+TEST_P(WithThreads, DivideInstancesOfUnlikeSizes) {
+  const auto parts = std::min(4, GetParam());
+  EXPECT_EQ(std::ssize(parts_of({100, 1, 1, 1})), parts);
+  EXPECT_EQ(std::ssize(parts_of({1, 1, 1, 100})), parts);
+  EXPECT_EQ(std::ssize(parts_of({0, 0, 0, 0})), parts);
+  EXPECT_TRUE(parts_of({}).empty());
+  EXPECT_EQ(parts_of({100, 1, 1, 1})[0], GetParam() == 1 ? 4 : 1);
+  EXPECT_EQ(testing::refusal_of([] { parts_of({3, -1}); }), "lanes: a size is expected, and -1 is given");
 }
 
 TEST_P(WithThreads, AddUpTheirCounts) {
