@@ -27,6 +27,8 @@ class Marks {
     stamp = round_;
     return true;
   }
+  /// set() for those who do not ask.
+  void put(NodeId node) { stamps_[static_cast<std::size_t>(index_of(node))] = round_; }
   bool has(NodeId node) const { return stamps_[static_cast<std::size_t>(index_of(node))] == round_; }
 
  private:

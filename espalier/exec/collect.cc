@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <map>
 
+#include "espalier/base/at.h"
+
 namespace espalier::exec {
 
 Work& Collector::collect(std::span<const NodeId> nodes, plan::Lifetime lifetime) {
   const bool is_first = table_.same.empty();
-  table_.resize(graph_.size());
-  number_.resize(static_cast<std::size_t>(graph_.size()), -1);
+  make_room();
   work_.problem.clear();
   work_.problem.lifetime = lifetime;
   work_.nodes.clear();
@@ -20,7 +21,7 @@ Work& Collector::collect(std::span<const NodeId> nodes, plan::Lifetime lifetime)
     find_needed(nodes);
   else
     find_pending(nodes, lifetime == plan::Lifetime::kTraining);
-  for (NodeId node : pending_) add(node);
+  add_pending();
   plan::Problem& problem = work_.problem;
   problem.is_output.assign(work_.nodes.size(), 0);
   const auto set_output = [&](NodeId node) {
@@ -42,26 +43,35 @@ Work& Collector::collect(std::span<const NodeId> nodes, plan::Lifetime lifetime)
   return work_;
 }
 
-Collector::OfSignature& Collector::of_signature(NodeId node) {
-  const auto id = static_cast<std::size_t>(index_of(graph_.signature_id(node)));
-  if (id >= of_signature_.size()) of_signature_.resize(static_cast<std::size_t>(graph_.signatures().size()));
-  OfSignature& of = of_signature_[id];
-  if (of.info == nullptr) {
-    const Signature& signature = graph_.signature(node);
-    of.info = signature.info;
-    of.is_view = signature.view >= 0;
-    of.operands = static_cast<std::int32_t>(graph_.inputs(node).size());
-    if (of.info->takes_any_number()) {
-      of.operands = OfSignature::kAll;
-    } else {
-      const auto is_parameter = [&](std::int32_t i) {
-        const auto operand = static_cast<std::size_t>(i);
-        return is_shared_operand(graph_, node, operand) && graph_.inputs(graph_.inputs(node)[operand]).empty();
-      };
-      while (of.operands > 0 && is_parameter(of.operands - 1)) --of.operands;
-    }
+/// For all nodes and signatures of the graph.
+void Collector::make_room() {
+  table_.resize(graph_.size());
+  number_.resize(static_cast<std::size_t>(graph_.size()), -1);
+  const auto signatures = static_cast<std::size_t>(graph_.signatures().size());
+  if (of_signature_.size() == signatures) return;
+  of_signature_.resize(signatures);
+  facts_.resize(2 * signatures);
+  operand_bytes_.resize(2 * signatures);
+  columns_.resize(2 * signatures);
+  signature_number_.resize(2 * signatures, -1);
+}
+
+void Collector::find_of_signature(OfSignature& of, NodeId node) {
+  const Signature& signature = graph_.signature(node);
+  of.info = signature.info;
+  of.kind = of.info->kind;
+  of.results = of.info->results;
+  of.is_view = signature.view >= 0;
+  of.operands = static_cast<std::int32_t>(graph_.inputs(node).size());
+  if (of.info->takes_any_number()) {
+    of.operands = OfSignature::kAll;
+    return;
   }
-  return of;
+  const auto is_parameter = [&](std::int32_t i) {
+    const auto operand = static_cast<std::size_t>(i);
+    return is_shared_operand(graph_, node, operand) && graph_.inputs(graph_.inputs(node)[operand]).empty();
+  };
+  while (of.operands > 0 && is_parameter(of.operands - 1)) --of.operands;
 }
 
 /// Of a graph in which nothing was computed yet: all that `nodes` depend on, ascending.
@@ -70,7 +80,7 @@ void Collector::find_needed(std::span<const NodeId> nodes) {
   marks_.start(graph_.size());
   std::int32_t last = -1;
   for (NodeId node : nodes) {
-    marks_.set(node);
+    marks_.put(node);
     last = std::max(last, index_of(node));
   }
   for (OfSignature& of : of_signature_) of.is_met = false;
@@ -79,17 +89,22 @@ void Collector::find_needed(std::span<const NodeId> nodes) {
     if (!marks_.has(node)) continue;
     OfSignature& of = of_signature(node);
     // The results of a cell are computed together; they follow it, and one of them marks it.
-    for (std::int32_t k = 1; k < of.info->results; ++k) {
-      marks_.set(NodeId{i + k});
+    for (std::int32_t k = 1; k < of.results; ++k) {
+      marks_.put(NodeId{i + k});
       last = std::max(last, i + k);
     }
     // All nodes of a signature have the same parameters.
     const std::span<const NodeId> inputs = graph_.inputs(node);
-    for (NodeId input : of.is_met ? of.in_plan(inputs) : inputs) marks_.set(input);
+    for (NodeId input : of.is_met ? of.in_plan(inputs) : inputs) marks_.put(input);
     of.is_met = true;
   }
-  for (std::int32_t i = 0; i <= last; ++i)
-    if (marks_.has(NodeId{i})) pending_.push_back(NodeId{i});
+  pending_.resize(static_cast<std::size_t>(last + 1));
+  std::size_t count = 0;
+  for (std::int32_t i = 0; i <= last; ++i) {
+    pending_[count] = NodeId{i};
+    count += marks_.has(NodeId{i}) ? 1 : 0;
+  }
+  pending_.resize(count);
 }
 
 /// Ascending. A merged node brings along what is computed in its place.
@@ -133,37 +148,64 @@ void Collector::find_pending(std::span<const NodeId> nodes, bool training) {
     if (marks_.has(NodeId{i})) pending_.push_back(NodeId{i});
 }
 
-void Collector::add(NodeId node) {
-  const OfSignature& of = of_signature(node);
-  const Kind kind = of.info->kind;
-  if (kind == Kind::kLeaf) {
-    work_.leaves.push_back(node);
-    return;
-  }
-  if (table_.same[at(node)] != node || merge(node, *of.info)) {
-    if (kind != Kind::kResult) ++work_.merged;
-    work_.aliases.push_back(node);
-    return;
-  }
-  const std::span<const NodeId> inputs = graph_.inputs(node);
-  if (of.is_view && !table_.is_apart(node)) {
-    ++work_.views;
-    work_.aliases.push_back(node);
-    table_.root[at(node)] = table_.root[at(table_.same[at(inputs[0])])];
-    return;
-  }
+/// Says what is pending in integers. Of a large graph this is done for every node of every minibatch: lists are made
+/// long enough before, and cut afterwards.
+void Collector::add_pending() {
   plan::Problem& problem = work_.problem;
-  if (kind == Kind::kResult) ++work_.results;
-  number_[at(node)] = static_cast<std::int32_t>(work_.nodes.size());
-  work_.nodes.push_back(node);
-  problem.signature.push_back(signature_number(node));
-  for (NodeId input : of.in_plan(inputs)) {
-    const NodeId source = table_.same[at(input)];
-    const NodeId root = table_.root[at(source)];
-    problem.inputs.push_back(number_[at(root)]);
-    problem.is_part.push_back(root != source ? 1 : 0);
+  std::size_t operands = 0;
+  for (NodeId node : pending_) operands += graph_.inputs(node).size();
+  work_.nodes.resize(pending_.size());
+  problem.signature.resize(pending_.size());
+  problem.input_begin.resize(pending_.size() + 1);
+  problem.inputs.resize(operands);
+  problem.is_part.resize(operands);
+  const bool merges = graph_.options().memoise != Memoise::kOff;
+  // By pointers: for all a compiler knows, a byte that is written could be a part of any vector.
+  NodeId* const nodes = work_.nodes.data();
+  std::int32_t* const signature = problem.signature.data();
+  std::int32_t* const input_begin = problem.input_begin.data();
+  std::int32_t* next_input = problem.inputs.data();
+  std::uint8_t* next_part = problem.is_part.data();
+  const NodeId* const same = table_.same.data();
+  NodeId* const roots = table_.root.data();
+  std::int32_t* const number = number_.data();
+  std::int32_t count = 0;
+  for (NodeId node : pending_) {
+    const OfSignature& of = of_signature(node);
+    if (of.kind == Kind::kLeaf) {
+      work_.leaves.push_back(node);
+      continue;
+    }
+    if (merges && (same[at(node)] != node || merge(node, *of.info))) {
+      if (of.kind != Kind::kResult) ++work_.merged;
+      work_.aliases.push_back(node);
+      continue;
+    }
+    const std::span<const NodeId> inputs = graph_.inputs(node);
+    if (of.is_view && !table_.is_apart(node)) {
+      ++work_.views;
+      work_.aliases.push_back(node);
+      roots[at(node)] = roots[at(same[at(inputs[0])])];
+      continue;
+    }
+    work_.results += of.kind == Kind::kResult ? 1 : 0;
+    number[at(node)] = count;
+    nodes[count] = node;
+    signature[count] = signature_number(node);
+    for (NodeId input : of.in_plan(inputs)) {
+      const NodeId source = same[at(input)];
+      const NodeId root = roots[at(source)];
+      *next_input++ = number[at(root)];
+      *next_part++ = root != source ? 1 : 0;
+    }
+    input_begin[++count] = static_cast<std::int32_t>(next_input - problem.inputs.data());
   }
-  problem.input_begin.push_back(static_cast<std::int32_t>(problem.inputs.size()));
+  const auto next = static_cast<std::size_t>(next_input - problem.inputs.data());
+  work_.nodes.resize(at(count));
+  problem.signature.resize(at(count));
+  problem.input_begin.resize(at(count) + 1);
+  problem.inputs.resize(next);
+  problem.is_part.resize(next);
 }
 
 bool Collector::is_memoable(NodeId node, const OpInfo& info) const {
@@ -201,21 +243,10 @@ bool Collector::merge(NodeId node, const OpInfo& info) {
   return true;
 }
 
-std::int32_t Collector::signature_number(NodeId node) {
-  const std::int32_t id = 2 * index_of(graph_.signature_id(node)) + (table_.is_apart(node) ? 1 : 0);
-  const auto i = static_cast<std::size_t>(id);
-  if (i >= facts_.size()) {
-    facts_.resize(2 * static_cast<std::size_t>(graph_.signatures().size()));
-    operand_bytes_.resize(facts_.size());
-    columns_.resize(facts_.size());
-    signature_number_.resize(facts_.size(), -1);
-  }
-  if (signature_number_[i] < 0) {
-    signature_number_[i] = static_cast<std::int32_t>(signatures_.size());
-    signatures_.push_back(i);
-    if (facts_[i].row_bytes == 0) find_facts(i, node);
-  }
-  return signature_number_[i];
+void Collector::number_signature(std::size_t signature, NodeId node) {
+  signature_number_[signature] = static_cast<std::int32_t>(signatures_.size());
+  signatures_.push_back(signature);
+  if (facts_[signature].row_bytes == 0) find_facts(signature, node);
 }
 
 /// The operands of products with shared weights, which are to lie side by side.

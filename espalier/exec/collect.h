@@ -49,12 +49,20 @@ class Collector {
   }
 
  private:
+  void make_room();
   void find_needed(std::span<const NodeId> nodes);
   void find_pending(std::span<const NodeId> nodes, bool training);
-  void add(NodeId node);
+  void add_pending();
   bool merge(NodeId node, const OpInfo& info);
   bool is_memoable(NodeId node, const OpInfo& info) const;
-  std::int32_t signature_number(NodeId node);
+  std::int32_t signature_number(NodeId node) {
+    const std::int32_t id = 2 * index_of(graph_.signature_id(node)) + (table_.is_apart(node) ? 1 : 0);
+    const auto i = static_cast<std::size_t>(id);
+    if (signature_number_[i] < 0) [[unlikely]]
+      number_signature(i, node);
+    return signature_number_[i];
+  }
+  void number_signature(std::size_t signature, NodeId node);
   void find_facts(std::size_t signature, NodeId node);
   void find_blocks(std::size_t signature, NodeId node, plan::Facts& facts);
 
@@ -63,7 +71,9 @@ class Collector {
     static constexpr std::int32_t kAll = -1;
 
     const OpInfo* info = nullptr;  // null: not known yet
-    std::int32_t operands = 0;     // that a plan looks at: not the parameters behind all others
+    Kind kind = Kind::kLeaf;
+    std::int32_t results = 1;
+    std::int32_t operands = 0;  // that a plan looks at: not the parameters behind all others
     bool is_view = false;
     bool is_met = false;  // in the search under way
 
@@ -71,7 +81,14 @@ class Collector {
       return operands == kAll ? inputs : inputs.first(static_cast<std::size_t>(operands));
     }
   };
-  OfSignature& of_signature(NodeId node);
+  OfSignature& of_signature(NodeId node) {
+    const auto id = static_cast<std::size_t>(index_of(graph_.signature_id(node)));
+    OfSignature& of = of_signature_[id];
+    if (of.info == nullptr) [[unlikely]]
+      find_of_signature(of, node);
+    return of;
+  }
+  void find_of_signature(OfSignature& of, NodeId node);
 
   const Graph& graph_;
   NodeTable& table_;

@@ -20,18 +20,22 @@ namespace {
 class ScheduleInput {
  public:
   explicit ScheduleInput(const plan::Problem& problem) : problem_(problem) {
-    lists_.inputs.reserve(problem.inputs.size());
-    lists_.begin.reserve(problem.input_begin.size());
-    lists_.begin.push_back(0);
     for (const plan::Facts& facts : problem.facts) any_results_ |= facts.result > 0;
     if (any_results_) find_computing();
-    for (std::size_t v = 0; v + 1 < problem.input_begin.size(); ++v) {
-      if (any_results_ && problem.facts[static_cast<std::size_t>(problem.signature[v])].result > 0) continue;
-      for (std::int32_t i = problem.input_begin[v]; i < problem.input_begin[v + 1]; ++i)
-        if (const std::int32_t input = problem.inputs[static_cast<std::size_t>(i)]; input >= 0)
-          lists_.inputs.push_back(any_results_ ? lists_.number[static_cast<std::size_t>(input)] : input);
-      lists_.begin.push_back(static_cast<std::int32_t>(lists_.inputs.size()));
+    const auto nodes = any_results_ ? lists_.node.size() : problem.signature.size();
+    lists_.begin.resize(nodes + 1);
+    lists_.inputs.resize(problem.inputs.size());
+    std::int32_t* next = lists_.inputs.data();
+    lists_.begin[0] = 0;
+    for (std::size_t i = 0; i < nodes; ++i) {
+      const auto v = any_results_ ? at(lists_.node[i]) : i;
+      for (std::int32_t p = problem.input_begin[v]; p < problem.input_begin[v + 1]; ++p) {
+        const std::int32_t input = problem.inputs[at(p)];
+        if (input >= 0) *next++ = any_results_ ? lists_.number[at(input)] : input;
+      }
+      lists_.begin[i + 1] = static_cast<std::int32_t>(next - lists_.inputs.data());
     }
+    lists_.inputs.resize(at(lists_.begin[nodes]));
   }
   batch::Graph graph() const {
     return {any_results_ ? lists_.signature : problem_.signature, static_cast<std::int32_t>(problem_.facts.size()),
@@ -45,16 +49,16 @@ class ScheduleInput {
     all.bound = schedule.bound;
     all.bound_is_exact = schedule.bound_is_exact;
     all.forced = schedule.forced;
-    all.order.reserve(problem_.signature.size());
+    all.order.resize(problem_.signature.size());
+    std::int32_t* next = all.order.data();
     all.step_begin.assign(1, 0);
     for (std::size_t t = 0; t + 1 < schedule.step_begin.size(); ++t) {
-      const auto first = static_cast<std::size_t>(schedule.step_begin[t]);
-      const auto last = static_cast<std::size_t>(schedule.step_begin[t + 1]);
-      const std::int32_t results = results_of(lists_.node[static_cast<std::size_t>(schedule.order[first])]);
+      const auto first = at(schedule.step_begin[t]);
+      const auto last = at(schedule.step_begin[t + 1]);
+      const std::int32_t results = results_of(lists_.node[at(schedule.order[first])]);
       for (std::int32_t k = 0; k < results; ++k) {
-        for (std::size_t p = first; p < last; ++p)
-          all.order.push_back(lists_.node[static_cast<std::size_t>(schedule.order[p])] + k);
-        all.step_begin.push_back(static_cast<std::int32_t>(all.order.size()));
+        for (std::size_t p = first; p < last; ++p) *next++ = lists_.node[at(schedule.order[p])] + k;
+        all.step_begin.push_back(static_cast<std::int32_t>(next - all.order.data()));
       }
     }
     return all;
@@ -71,14 +75,20 @@ class ScheduleInput {
     return next - node;
   }
   void find_computing() {
-    lists_.number.reserve(problem_.signature.size());
+    const auto size = at(problem_.size());
+    lists_.number.resize(size);
+    lists_.node.resize(size);
+    lists_.signature.resize(size);
+    std::int32_t computing = -1;
     for (std::int32_t v = 0; v < problem_.size(); ++v) {
       if (facts(v).result == 0) {
-        lists_.node.push_back(v);
-        lists_.signature.push_back(problem_.signature[static_cast<std::size_t>(v)]);
+        lists_.node[at(++computing)] = v;
+        lists_.signature[at(computing)] = problem_.signature[at(v)];
       }
-      lists_.number.push_back(static_cast<std::int32_t>(lists_.node.size()) - 1);
+      lists_.number[at(v)] = computing;
     }
+    lists_.node.resize(at(computing + 1));
+    lists_.signature.resize(at(computing + 1));
   }
 
   const plan::Problem& problem_;
@@ -119,10 +129,14 @@ void Engine::clear() {
 Work* Engine::prepare(std::span<const NodeId> nodes, plan::Lifetime lifetime) {
   since_clear_.lap(statistics_.seconds.recording);
   bool freed = false;
+  bool is_missing = lifetime == plan::Lifetime::kTraining;
   for (NodeId node : nodes) {
     require_unchanged(graph_, node);
-    freed |= at(node) < table_.run.size() && table_.run[at(node)] >= 0 && !table_.has_value(node);
+    const bool is_known = at(node) < table_.run.size();
+    is_missing |= !is_known || !table_.has_value(node);
+    freed |= is_known && table_.run[at(node)] >= 0 && !table_.has_value(node);
   }
+  if (!is_missing) return nullptr;
   Stopwatch watch;
   Work& work = collector_.collect(nodes, lifetime);
   watch.lap(statistics_.seconds.planning);
