@@ -154,6 +154,7 @@ Type FunctionNode::rehearse(const CallForm& form, const Type& input, DType dtype
   const auto first_result = frame.size();
   frame.resize(frame.size() + static_cast<std::size_t>(form.results));
   std::vector<Offset> places;
+  places.reserve(frame.size());
   for (std::int32_t i = 0; i < std::ssize(frame); ++i) places.emplace_back(i);
   CallSite site{.where = where, .rehearsal = true, .in = places.data(), .out = places.data() + first_result};
   add_input_types(input, site.types);

@@ -98,7 +98,7 @@ void Collector::find_needed(std::span<const NodeId> nodes) {
     for (NodeId input : of.is_met ? of.in_plan(inputs) : inputs) marks_.put(input);
     of.is_met = true;
   }
-  pending_.resize(static_cast<std::size_t>(last + 1));
+  pending_.resize(at(last + 1));
   std::size_t count = 0;
   for (std::int32_t i = 0; i <= last; ++i) {
     pending_[count] = NodeId{i};
