@@ -19,9 +19,9 @@ struct Numbered {
   int number = 0;
 };
 
-struct Tree : Numbered {
-  const Tree* left = nullptr;
-  const Tree* right = nullptr;
+struct Branch : Numbered {
+  const Branch* left = nullptr;
+  const Branch* right = nullptr;
   double difference = 0;  // what the model should make of it
 
   bool is_leaf() const { return left == nullptr && right == nullptr; }
@@ -30,14 +30,14 @@ struct Tree : Numbered {
 /// Trees, whose children were made before.
 class Wood {
  public:
-  const Tree* leaf(int number) {
-    Tree& tree = trees_.emplace_back();
+  const Branch* leaf(int number) {
+    Branch& tree = trees_.emplace_back();
     tree.number = number;
     tree.difference = number;
     return &tree;
   }
-  const Tree* node(const Tree* left, const Tree* right) {
-    Tree& tree = trees_.emplace_back();
+  const Branch* node(const Branch* left, const Branch* right) {
+    Branch& tree = trees_.emplace_back();
     tree.left = left;
     tree.right = right;
     if (left != nullptr && right != nullptr) tree.difference = left->difference - right->difference;
@@ -45,18 +45,18 @@ class Wood {
   }
 
  private:
-  std::deque<Tree> trees_;
+  std::deque<Branch> trees_;
 };
 
 /// Left less right, so that no two places may be exchanged.
 Block differences() {
   Forward tree = forward("tree");
-  const Block number = input_transform([](const Tree& each) -> const Numbered& { return each; }) >>
+  const Block number = input_transform([](const Branch& each) -> const Numbered& { return each; }) >>
                        get(&Numbered::number) >>
                        [](Graph& graph, int x) { return graph.constant(static_cast<double>(x)); };
-  const Block inner = all_of({get(&Tree::left) >> tree(), get(&Tree::right) >> tree()}) >>
+  const Block inner = all_of({get(&Branch::left) >> tree(), get(&Branch::right) >> tree()}) >>
                       [](const Expr& left, const Expr& right) { return left - right; };
-  tree.resolve_to(one_of(key(&Tree::is_leaf), {{true, number}, {false, inner}}));
+  tree.resolve_to(one_of(key(&Branch::is_leaf), {{true, number}, {false, inner}}));
   return tree();
 }
 
@@ -65,8 +65,8 @@ TEST(Walk, RunsTwoCallsAtEveryDepth) {
     const Program program(differences());
     Wood wood;
     for (const int length : {2, 99, 100, 101, 102, 250, 100'000}) {
-      const Tree* leaning_left = wood.leaf(5);
-      const Tree* leaning_right = wood.leaf(7);
+      const Branch* leaning_left = wood.leaf(5);
+      const Branch* leaning_right = wood.leaf(7);
       for (int i = 1; i < length; ++i) {
         leaning_left = wood.node(leaning_left, wood.leaf(i % 3));
         leaning_right = wood.node(wood.leaf(i % 3), leaning_right);
@@ -82,7 +82,7 @@ TEST(Walk, RunsTwoCallsInTreesOfAnyShape) {
   Random random(5);
   for (int round = 0; round < 50; ++round) {
     Wood wood;
-    std::vector<const Tree*> roots;
+    std::vector<const Branch*> roots;
     for (int i = 0; i < 400; ++i) roots.push_back(wood.leaf(i % 10));
     // Joins neighbours: some trees become deep, others flat.
     while (roots.size() > 1) {
@@ -97,9 +97,9 @@ TEST(Walk, RunsTwoCallsInTreesOfAnyShape) {
 TEST(Walk, GoesOnAfterWhatItRefused) {
   const Program program(differences());
   Wood wood;
-  const Tree* bad = wood.node(wood.leaf(1), nullptr);
+  const Branch* bad = wood.node(wood.leaf(1), nullptr);
   for (int i = 0; i < 300; ++i) bad = i % 2 == 0 ? wood.node(bad, wood.leaf(1)) : wood.node(wood.leaf(1), bad);
-  const Tree* good = wood.node(wood.node(wood.leaf(1), wood.leaf(2)), wood.leaf(3));
+  const Branch* good = wood.node(wood.node(wood.leaf(1), wood.leaf(2)), wood.leaf(3));
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(testing::refusal_of([&] { program.eval(*bad); }),
               "one_of(2 cases): the input is null\n  in tree\n  in instance 0");
