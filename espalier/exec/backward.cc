@@ -231,7 +231,7 @@ class Backward {
         [&](std::int64_t r) { return gradient(nodes_[static_cast<std::size_t>(r)]); }, dy_offsets_);
     if (info.kind == Kind::kCell) open_cell(step, info, saved);
     for (const ConstRows& rows : in.inputs)
-      unread_.resize(std::max(unread_.size(), static_cast<std::size_t>(rows.width) + 1));
+      if (!rows.shared()) unread_.resize(std::max(unread_.size(), static_cast<std::size_t>(rows.width) + 1));
     grads_.clear();
     any_ = false;
     unread_rows_ = false;

@@ -110,7 +110,8 @@ void DeferredGroup::run_segment(const Segment& segment, std::span<const NodeId> 
   const OpInfo& info = *graph_.signatures()[signature_].info;
   // What is not read has an address all the same: a kernel may load it, and leave it at that.
   std::int64_t widest = 1;
-  for (const Column& column : segment.columns) widest = std::max(widest, column.rows.width);
+  for (const Column& column : segment.columns)
+    if (column.rows.data == nullptr) widest = std::max(widest, column.rows.width);
   unread_.resize(static_cast<std::size_t>(widest));
   const auto rows_of = [&](std::size_t column) {
     ConstRows rows = segment.columns[column].rows;
