@@ -356,31 +356,47 @@ class Gradients {
 void backward_product(const Frame& frame, const Gradients& gradients, const Instruction& instruction) {
   const ops::Weights W = weights_of(frame, instruction);
   const Rows dy = gradients.value(instruction.out);
-  bool any = false;
+  // The parts that want a gradient, those in between included, and the columns of x that they are.
+  std::array<GradRows, 32> into;
+  std::int32_t first = instruction.parts;
+  std::int32_t last = 0;
+  std::int64_t before = 0;
+  std::int64_t width = 0;
+  std::int64_t column = 0;
   bool all_store = true;
   bool none_stores = true;
-  std::array<GradRows, 32> into;
   for (std::int32_t k = 0; k < instruction.parts; ++k) {
     GradRows& part = into[at(k)] = gradients.operand(instruction, at(k));
-    any |= static_cast<bool>(part);
-    all_store = all_store && part && part.stores();
-    none_stores = none_stores && part && !part.stores();
+    const std::int64_t end = column + frame.program().value(instruction.in[at(k)]).width;
+    if (part) {
+      if (first > k) {
+        first = k;
+        before = column;
+      }
+      last = k + 1;
+      width = end - before;
+      all_store = all_store && part.stores();
+      none_stores = none_stores && !part.stores();
+    }
+    column = end;
   }
-  if (!any) return;
-  const auto part = [&](std::int32_t k) { return into[at(k)].rows(); };
-  if ((all_store || none_stores) && side_by_side(instruction.parts, part)) {
-    ops::multiply_by_transposed(dy, W, columns_of(part(0), 0, W.k), none_stores);
+  if (last == 0) return;
+  for (std::int32_t k = first; k < last; ++k)
+    if (!into[at(k)]) all_store = none_stores = false;
+  const ops::Weights wanted = W.rows(before, width);
+  const auto part = [&](std::int32_t k) { return into[at(first + k)].rows(); };
+  if ((all_store || none_stores) && side_by_side(last - first, part)) {
+    ops::multiply_by_transposed(dy, wanted, columns_of(part(0), 0, width), none_stores);
     return;
   }
   std::vector<float>& memory = frame.memory().parts;
-  memory.resize(std::max(memory.size(), at(frame.count() * W.k)));
-  const Rows dx{memory.data(), frame.count(), W.k, W.k, nullptr};
-  ops::multiply_by_transposed(dy, W, dx, /*accumulate=*/false);
-  std::int64_t column = 0;
-  for (std::int32_t k = 0; k < instruction.parts; ++k) {
-    const std::int64_t width = frame.program().value(instruction.in[at(k)]).width;
+  memory.resize(std::max(memory.size(), at(frame.count() * width)));
+  const Rows dx{memory.data(), frame.count(), width, width, nullptr};
+  ops::multiply_by_transposed(dy, wanted, dx, /*accumulate=*/false);
+  column = 0;
+  for (std::int32_t k = first; k < last; ++k) {
     for (std::int64_t r = 0; into[at(k)] && r < frame.count(); ++r) into[at(k)].add(r, dx[r] + column);
-    column += width;
+    column += frame.program().value(instruction.in[at(k)]).width;
   }
 }
 

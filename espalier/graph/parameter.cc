@@ -32,16 +32,29 @@ std::int64_t least_rows(std::int64_t k, std::int64_t n, bool transposed, bool tr
   return training ? std::numeric_limits<std::int64_t>::max() : 512;
 }
 
+/// Of a matrix.
+struct RowRange {
+  std::int64_t begin = 0;
+  std::int64_t count = 0;
+  bool operator==(const RowRange&) const = default;
+};
+
 }  // namespace
 
+/// Layouts of one parameter: of the whole, of its transpose, and of the transposes of some of its rows.
 class Parameter::Layouts {
  public:
-  const kernels::Prepared* get(const float* data, std::uint64_t version, std::int64_t k, std::int64_t n,
+  ~Layouts() {
+    for (const Part* part = parts_.load(); part != nullptr;) delete std::exchange(part, part->next);
+  }
+
+  /// Of rows `begin` to `begin` + k - 1 of numbers that begin at `data`; not transposed, they are all rows.
+  const kernels::Prepared* get(const float* data, std::uint64_t version, RowRange rows, std::int64_t n, bool whole,
                                bool transposed, const WeightUse& use) {
-    Layout& layout = layouts_[transposed ? 1 : 0];
+    Layout& layout = whole ? whole_[transposed ? 1 : 0] : part(rows);
     const bool is_ready = layout.made_for.load(std::memory_order_acquire) == version + 1;
     if (is_ready && !use.training) return &layout.matrix;
-    const std::int64_t least = least_rows(k, n, transposed, use.training);
+    const std::int64_t least = least_rows(rows.count, n, transposed, use.training);
     if (use.rows_to_come < least) {
       if (use.training) return nullptr;
       if (layout.seen_for.exchange(version + 1, std::memory_order_relaxed) != version + 1)
@@ -52,9 +65,9 @@ class Parameter::Layouts {
     const std::lock_guard lock(mutex_);
     if (layout.made_for.load(std::memory_order_relaxed) != version + 1) {
       if (transposed)
-        layout.matrix.assign_transposed(n, k, data, n);
+        layout.matrix.assign_transposed(n, rows.count, data + rows.begin * n, n);
       else
-        layout.matrix.assign(k, n, data, n);
+        layout.matrix.assign(rows.count, n, data, n);
       layout.made_for.store(version + 1, std::memory_order_release);
     }
     return &layout.matrix;
@@ -67,8 +80,31 @@ class Parameter::Layouts {
     std::atomic<std::uint64_t> seen_for{0};  // likewise, of the rows below
     std::atomic<std::int64_t> rows_seen{0};
   };
+  struct Part : Layout {
+    RowRange rows;
+    Part* next = nullptr;
+  };
+
+  Part* find(RowRange rows) const {
+    Part* part = parts_.load(std::memory_order_acquire);
+    while (part != nullptr && part->rows != rows) part = part->next;
+    return part;
+  }
+  /// Few are ever asked for, and none is given up.
+  Part& part(RowRange rows) {
+    if (Part* known = find(rows)) return *known;
+    const std::lock_guard lock(mutex_);
+    if (Part* known = find(rows)) return *known;
+    auto made = std::make_unique<Part>();
+    made->rows = rows;
+    made->next = parts_.load(std::memory_order_relaxed);
+    parts_.store(made.get(), std::memory_order_release);
+    return *made.release();
+  }
+
   std::mutex mutex_;
-  std::array<Layout, 2> layouts_;
+  std::array<Layout, 2> whole_;
+  std::atomic<Part*> parts_{nullptr};
 };
 
 std::uint64_t new_uid() {
@@ -85,7 +121,13 @@ const kernels::Prepared* Parameter::prepared(std::int64_t k, std::int64_t n, boo
                                              const WeightUse& use) const {
   if (!is_worth_it(k, n, transposed) || value_.dtype() != DType::kFloat32 || k * n != value_.shape().elements())
     return nullptr;
-  return layouts_->get(value_.as<float>().data(), version_, k, n, transposed, use);
+  return layouts_->get(value_.as<float>().data(), version_, {0, k}, n, /*whole=*/true, transposed, use);
+}
+
+const kernels::Prepared* Parameter::prepared_rows(std::int64_t begin, std::int64_t k, std::int64_t n,
+                                                  const WeightUse& use) const {
+  if (!is_worth_it(k, n, /*transposed=*/true) || value_.dtype() != DType::kFloat32) return nullptr;
+  return layouts_->get(value_.as<float>().data(), version_, {begin, k}, n, /*whole=*/false, /*transposed=*/true, use);
 }
 
 void Parameter::replace_value(Tensor value) {

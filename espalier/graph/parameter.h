@@ -55,6 +55,9 @@ class ESPALIER_EXPORT Parameter {
   /// pay. Made when first asked for and kept until the value changes. In training only the run at hand decides, so that
   /// the same step always gives the same bits; else it pays in the long run. May be called from any thread.
   const kernels::Prepared* prepared(std::int64_t k, std::int64_t n, bool transposed, const WeightUse& use) const;
+  /// The same for the transpose of `k` rows from row `begin` on, where the numbers are a matrix of n columns.
+  const kernels::Prepared* prepared_rows(std::int64_t begin, std::int64_t k, std::int64_t n,
+                                         const WeightUse& use) const;
 
   /// Where backward() adds this parameter's gradient unless it is told otherwise: its Model's. May be null.
   Gradients* gradients = nullptr;

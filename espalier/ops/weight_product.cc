@@ -77,11 +77,11 @@ void by_even_rows(const ConstRows& x, const Rows& y, bool accumulate, const Prod
   });
 }
 
-/// Y = X W + bias for small weights w[k, m] without gaps, wherever the rows lie.
-void multiply_by_small(const ConstRows& x, const float* w, const float* bias, const Rows& y, bool accumulate) {
+/// Y = X W + bias for small weights w[k, m] with rows `next` numbers apart, wherever the rows of X and Y lie.
+void multiply_by_small(const ConstRows& x, const float* w, std::int64_t next, const float* bias, const Rows& y,
+                       bool accumulate) {
   parallel_for(x.count, kernels::grain_for(x.width * y.width), [&](std::int64_t begin, std::int64_t end) {
-    kernels::small_product(piece_of(x, begin, end - begin), w, y.width, bias, piece_of(y, begin, end - begin),
-                           accumulate);
+    kernels::small_product(piece_of(x, begin, end - begin), w, next, bias, piece_of(y, begin, end - begin), accumulate);
   });
 }
 
@@ -89,7 +89,10 @@ void multiply_by_small(const ConstRows& x, const float* w, const float* bias, co
 const kernels::Prepared* find_prepared(const Weights& W, bool transposed) {
   if (W.parameter == nullptr) return nullptr;
   const ProductLog::Watch watch(BesideProducts::kPreparing);
-  return W.parameter->prepared(W.k, W.m, transposed, W.use);
+  // Of small weights the transpose is kept as it is, so that that of the whole has that of any rows.
+  if (!W.is_part() || kernels::is_small_matrix(W.all_rows, W.m))
+    return W.parameter->prepared(W.is_part() ? W.all_rows : W.k, W.m, transposed, W.use);
+  return W.parameter->prepared_rows(W.before, W.k, W.m, W.use);
 }
 
 }  // namespace
@@ -97,7 +100,7 @@ const kernels::Prepared* find_prepared(const Weights& W, bool transposed) {
 void multiply_by_weights(const ConstRows& x, const Weights& W, const float* bias, const Rows& y, bool accumulate) {
   if (kernels::is_small_product(x.count, W.k, W.m)) {
     const ProductLog::Watch watch({ProductKind::kForward, x.count, W.k, W.m, false, bias != nullptr, accumulate});
-    multiply_by_small(x, W.data, bias, y, accumulate);
+    multiply_by_small(x, W.data, W.m, bias, y, accumulate);
     return;
   }
   const kernels::Prepared* prepared = find_prepared(W, /*transposed=*/false);
@@ -119,7 +122,7 @@ void multiply_by_transposed(const ConstRows& y, const Weights& W, const Rows& x,
   };
   if (copy != nullptr && kernels::is_small_product(y.count, W.m, W.k)) {
     const ProductLog::Watch watch(product_of(y.count, accumulate));
-    multiply_by_small(y, copy, nullptr, x, accumulate);
+    multiply_by_small(y, copy + W.before, W.is_part() ? W.all_rows : W.k, nullptr, x, accumulate);
     return;
   }
   if (prepared == nullptr && kernels::is_small_transposed(y.count, W.k, W.m)) {

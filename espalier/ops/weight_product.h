@@ -21,14 +21,23 @@ struct Weights {
   /// Where W is a parameter: its layouts for products are used where that pays.
   const Parameter* parameter = nullptr;
   WeightUse use;
+  /// Where W is some rows of a parameter: those before, and how many there are in all.
+  std::int64_t before = 0;
+  std::int64_t all_rows = 0;
 
   /// Input i of a step, which must be shared, or there must be one row.
   static Weights of(const StepIn& in, std::size_t i, std::int64_t k, std::int64_t m) {
     return {in[i][0], k, m, in.parameter(i), in.use};
   }
+  /// `count` rows from row `begin` on.
+  Weights rows(std::int64_t begin, std::int64_t count) const {
+    if (count == k) return *this;
+    return {data + begin * m, count, m, parameter, use, begin, k};
+  }
+  bool is_part() const { return all_rows != 0; }
 };
 
-/// Y = X W + bias, or += with `accumulate`. `bias` may be null.
+/// Y = X W + bias, or += with `accumulate`. `bias` may be null; W is whole.
 void multiply_by_weights(const ConstRows& x, const Weights& W, const float* bias, const Rows& y, bool accumulate);
 /// X = Y W^T, or +=.
 void multiply_by_transposed(const ConstRows& y, const Weights& W, const Rows& x, bool accumulate);
