@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 
 #include "espalier/base/arena.h"
 #include "espalier/base/threads.h"
@@ -23,6 +22,40 @@ bool uses_memory_again(std::span<const Run> runs, const Wishes& wishes) {
   return runs.size() == 1 && !wishes.any_wanted();
 }
 
+/// What the gradients of an operand's rows need before they are written.
+struct Opened {
+  std::vector<NodeId> clean;  // nothing is there yet
+  bool all_clean = true;
+  std::vector<std::int64_t> offsets;
+};
+
+/// The lists of a pass, which a thread keeps from one to the next: most passes over small graphs would be spent on
+/// getting memory for them.
+struct Lists {
+  std::vector<DeferredGroup> groups;
+  std::vector<std::int32_t> group_of;  // by signature; -1: none
+  std::vector<DeferredGroup::Target> targets_of_group;
+
+  // Of the step at hand.
+  std::vector<NodeId> some_nodes;     // where not all rows of a step take part
+  std::vector<std::int32_t> numbers;  // likewise, which
+  std::vector<std::int64_t> dy_offsets;
+  std::vector<Rows> result_gradients;
+  std::vector<std::vector<std::int64_t>> result_offsets;
+  std::vector<std::int64_t> deferred_offsets;
+  std::vector<GradRows> grads;
+  std::vector<Opened> opened;
+  std::vector<float*> targets;
+  std::vector<std::int32_t> rows;  // of a table
+  std::vector<const std::byte*> row_values;
+  std::vector<float> unread;
+
+  static Lists& of_thread() {
+    thread_local Lists lists;
+    return lists;
+  }
+};
+
 class Backward {
  public:
   Backward(const Graph& graph, const NodeTable& table, std::span<Run> runs, const Wishes& wishes, StepView& view,
@@ -36,6 +69,7 @@ class Backward {
         gradient_memory_(gradient_memory),
         ledger_(ledger) {
     ledger_.start();
+    lists_.group_of.assign(static_cast<std::size_t>(graph_.signatures().size()), -1);
   }
 
   std::vector<Tensor> run(std::span<const Seed> seeds) {
@@ -45,13 +79,14 @@ class Backward {
       run_ = static_cast<std::int32_t>(r);
       for (std::int32_t step = runs_[r].plan->steps() - 1; step >= 0; --step) run_step(step);
     }
-    for (DeferredGroup& group : groups_) run_deferred(group);
+    for (DeferredGroup& group : groups()) run_deferred(group);
     pass_on_wanted();
     for (Gradients* gradients : used_) gradients->join_rows();
     return wanted_gradients();
   }
 
  private:
+  std::span<DeferredGroup> groups() const { return std::span(lists_.groups).first(at(groups_used_)); }
   const Run& current() const { return runs_[static_cast<std::size_t>(run_)]; }
   std::int64_t bytes(NodeId node) const {
     return graph_.type(node).elements * static_cast<std::int64_t>(size_of(graph_.type(node).dtype));
@@ -79,8 +114,9 @@ class Backward {
 
   /// Makes sure that the gradient of a node has a place. Leaves get theirs when first met.
   void ensure_open(NodeId node) {
-    const NodeId base = table_.base[at(node)];
-    if (ledger_.is_open(base)) return;
+    if (!ledger_.is_open(node)) open_leaf(table_.base[at(node)]);
+  }
+  void open_leaf(NodeId base) {
     const Parameter* parameter = graph_.parameter_of(base);
     // That of a wanted parameter is gathered by itself: the Gradients may hold those of earlier passes already.
     if (parameter != nullptr && !parameter->frozen && !wishes_.is_wanted(base)) {
@@ -117,13 +153,7 @@ class Backward {
     const std::span<const NodeId> all = current().rows_of(step);
     const Signature& signature = graph_.signature(all[0]);
     if (signature.info->kind == Kind::kResult) return;  // the step before differentiates it
-    nodes_.clear();
-    numbers_.clear();
-    for (std::size_t r = 0; r < all.size(); ++r) {
-      if (!wishes_.gets_gradient(all[r]) || table_.run[at(all[r])] != run_) continue;
-      nodes_.push_back(all[r]);
-      numbers_.push_back(static_cast<std::int32_t>(r));
-    }
+    take_part(all);
     if (nodes_.empty()) return;
     for (NodeId node : nodes_)
       if (graph_.shared(node)) run_deferred_of(node);
@@ -138,11 +168,24 @@ class Backward {
     } else if (graph_.type(nodes_[0]).dtype == DType::kFloat64) {
       for (NodeId node : nodes_) differentiate_plain_code(node);
     } else {
-      const std::span<const std::int32_t> numbers =
-          nodes_.size() == all.size() ? std::span<const std::int32_t>() : numbers_;
-      view_.open(current(), step, nodes_, numbers);
+      view_.open(current(), step, nodes_, lists_.numbers);
       differentiate_kernel(step, *signature.info);
     }
+  }
+
+  /// Finds the rows of a step that get a gradient, and have it from this run: nearly always all of them.
+  void take_part(std::span<const NodeId> all) {
+    const auto takes_part = [&](NodeId node) { return wishes_.gets_gradient(node) && table_.run[at(node)] == run_; };
+    nodes_ = all;
+    lists_.numbers.clear();
+    if (std::all_of(all.begin(), all.end(), takes_part)) return;
+    lists_.some_nodes.clear();
+    for (std::size_t r = 0; r < all.size(); ++r) {
+      if (!takes_part(all[r])) continue;
+      lists_.some_nodes.push_back(all[r]);
+      lists_.numbers.push_back(static_cast<std::int32_t>(r));
+    }
+    nodes_ = lists_.some_nodes;
   }
 
   // --- ops that need no kernel ---------------------------------------------------------------------------------------
@@ -157,13 +200,13 @@ class Backward {
   void add_table_rows(const OpInfo& info) {
     const Parameter& table = *graph_.parameter_of(graph_.inputs(nodes_[0])[0]);
     Gradients& gradients = gradients_of(table);
-    rows_.clear();
-    row_values_.clear();
+    lists_.rows.clear();
+    lists_.row_values.clear();
     for (NodeId node : nodes_) {
-      rows_.push_back(info.table_row(graph_.fields(node)));
-      row_values_.push_back(ledger_.where(node));
+      lists_.rows.push_back(info.table_row(graph_.fields(node)));
+      lists_.row_values.push_back(ledger_.where(node));
     }
-    gradients.add_rows(table, rows_, row_values_);
+    gradients.add_rows(table, lists_.rows, lists_.row_values);
   }
 
   /// Parts that were written in place have their gradient in place too.
@@ -228,11 +271,12 @@ class Backward {
     saved.results = view_.results();
     saved.dy = rows_at<const float>(
         in.rows, view_.y().width, gradient_memory_,
-        [&](std::int64_t r) { return gradient(nodes_[static_cast<std::size_t>(r)]); }, dy_offsets_);
+        [&](std::int64_t r) { return gradient(nodes_[static_cast<std::size_t>(r)]); }, lists_.dy_offsets);
     if (info.kind == Kind::kCell) open_cell(step, info, saved);
     for (const ConstRows& rows : in.inputs)
-      if (!rows.shared()) unread_.resize(std::max(unread_.size(), static_cast<std::size_t>(rows.width) + 1));
-    grads_.clear();
+      if (!rows.shared())
+        lists_.unread.resize(std::max(lists_.unread.size(), static_cast<std::size_t>(rows.width) + 1));
+    lists_.grads.clear();
     any_ = false;
     unread_rows_ = false;
     ledger_.next_step();
@@ -248,38 +292,32 @@ class Backward {
       call(info, saved);
       runs_[static_cast<std::size_t>(run_)].is_spent |= info.overwrites_saved;
     }
-    for (std::size_t i = 0; i < grads_.size(); ++i)
-      if (in.offsets == nullptr && view_.block(i) != nullptr && grads_[i]) add_copied_rows(i);
+    for (std::size_t i = 0; i < lists_.grads.size(); ++i)
+      if (in.offsets == nullptr && view_.block(i) != nullptr && lists_.grads[i]) add_copied_rows(i);
     if (view_.any_shared()) defer(saved);
     watch.stop(info.kind == Kind::kProduct, statistics_.seconds);
   }
 
   void open_cell(std::int32_t step, const OpInfo& info, Saved& saved) {
-    result_gradients_.clear();
-    while (result_offsets_.size() < static_cast<std::size_t>(info.results)) result_offsets_.emplace_back();
+    lists_.result_gradients.clear();
+    while (lists_.result_offsets.size() < static_cast<std::size_t>(info.results)) lists_.result_offsets.emplace_back();
     for (std::int32_t k = 0; k < info.results; ++k)
-      result_gradients_.push_back(rows_at<float>(
+      lists_.result_gradients.push_back(rows_at<float>(
           saved.in.rows, saved.results[static_cast<std::size_t>(k)].width, gradient_memory_,
           [&](std::int64_t r) { return gradient(NodeId{index_of(nodes_[static_cast<std::size_t>(r)]) + k}); },
-          result_offsets_[static_cast<std::size_t>(k)]));
-    saved.result_gradients = result_gradients_;
+          lists_.result_offsets[static_cast<std::size_t>(k)]));
+    saved.result_gradients = lists_.result_gradients;
     if (info.deferred == 0) return;
     auto* data =
         reinterpret_cast<float*>(current().gradients + layout(current()).deferred_at[static_cast<std::size_t>(step)]);
     saved.deferred = rows_at<float>(
         saved.in.rows, info.deferred, gradient_memory_,
-        [&](std::int64_t r) { return data + view_.number(r) * info.deferred; }, deferred_offsets_);
+        [&](std::int64_t r) { return data + view_.number(r) * info.deferred; }, lists_.deferred_offsets);
   }
 
-  /// What the gradients of an operand's rows need before they are written.
-  struct Opened {
-    std::vector<NodeId> clean;  // nothing is there yet
-    bool all_clean = true;
-    std::vector<std::int64_t> offsets;
-  };
   Opened& opened(std::size_t i) {
-    while (opened_.size() <= i) opened_.emplace_back();
-    return opened_[i];
+    while (lists_.opened.size() <= i) lists_.opened.emplace_back();
+    return lists_.opened[i];
   }
 
   /// The place of the gradient of a row, claimed; or memory that nobody reads.
@@ -291,33 +329,37 @@ class Backward {
     }
     any_ = true;
     ensure_open(node);
+    claim_open(node, into);
+    return gradient(node);
+  }
+  void claim_open(NodeId node, Opened& into) {
     if (ledger_.claim(node))
       into.clean.push_back(node);
     else
       into.all_clean = false;
-    return gradient(node);
   }
 
   void open_rows_of(std::size_t i, std::int64_t count, std::int64_t width) {
     Opened& into = opened(i);
     bool any_row = false;
-    for (const float* row : targets_) any_row |= row != nullptr;
+    for (const float* row : lists_.targets) any_row |= row != nullptr;
     if (!any_row) {
-      grads_.emplace_back();
+      lists_.grads.emplace_back();
       return;
     }
-    for (float*& row : targets_)
-      if (row == nullptr) row = unread_.data();
-    grads_.emplace_back(rows_at<float>(
-                            count, width, gradient_memory_,
-                            [&](std::int64_t r) { return targets_[static_cast<std::size_t>(r)]; }, into.offsets),
-                        /*store=*/true);
+    for (float*& row : lists_.targets)
+      if (row == nullptr) row = lists_.unread.data();
+    lists_.grads.emplace_back(
+        rows_at<float>(
+            count, width, gradient_memory_, [&](std::int64_t r) { return lists_.targets[static_cast<std::size_t>(r)]; },
+            into.offsets),
+        /*store=*/true);
   }
 
   void reset(Opened& into) {
     into.clean.clear();
     into.all_clean = true;
-    targets_.clear();
+    lists_.targets.clear();
   }
 
   void open_ragged() {
@@ -325,20 +367,20 @@ class Backward {
     reset(into);
     for (std::int64_t r = 0; r < view_.in().rows; ++r) {
       const NodeId node = nodes_[static_cast<std::size_t>(r)];
-      for (NodeId input : graph_.inputs(node)) targets_.push_back(claim(table_.same[at(input)], into));
+      for (NodeId input : graph_.inputs(node)) lists_.targets.push_back(claim(table_.same[at(input)], into));
     }
-    open_rows_of(0, static_cast<std::int64_t>(targets_.size()), view_.in()[0].width);
+    open_rows_of(0, static_cast<std::int64_t>(lists_.targets.size()), view_.in()[0].width);
   }
 
   void open_operand(std::size_t i) {
     Opened& into = opened(i);
     reset(into);
     if (view_.is_shared(i)) {
-      grads_.emplace_back();
+      lists_.grads.emplace_back();
     } else if (const plan::Block* block = view_.block(i)) {
       open_block(i, *block, into);
     } else {
-      for (std::int64_t r = 0; r < view_.in().rows; ++r) targets_.push_back(claim(view_.operand(r, i), into));
+      for (std::int64_t r = 0; r < view_.in().rows; ++r) lists_.targets.push_back(claim(view_.operand(r, i), into));
       open_rows_of(i, view_.in().rows, view_.in()[i].width);
     }
   }
@@ -355,40 +397,42 @@ class Backward {
       if (!wishes_.gets_gradient(node)) continue;
       any_row = true;
       ensure_open(node);
-      if (gradient(node) == row_at(r)) claim(node, into);
+      if (gradient(node) == row_at(r)) claim_open(node, into);
     }
     any_ |= any_row;
     if (!any_row) {
-      grads_.emplace_back();
+      lists_.grads.emplace_back();
       return;
     }
-    grads_.emplace_back(rows_at<float>(view_.in().rows, width, gradient_memory_, row_at, into.offsets), /*store=*/true);
+    lists_.grads.emplace_back(rows_at<float>(view_.in().rows, width, gradient_memory_, row_at, into.offsets),
+                              /*store=*/true);
   }
 
   /// Rows of an operand are stored if nothing is there, and else added, to zeros where nothing is there.
   void settle() {
-    for (std::size_t i = 0; i < grads_.size(); ++i) {
-      if (!grads_[i]) continue;
+    for (std::size_t i = 0; i < lists_.grads.size(); ++i) {
+      if (!lists_.grads[i]) continue;
       Opened& into = opened(i);
       if (into.all_clean && !ledger_.repeated()) continue;
       if (view_.in().offsets == nullptr && view_.block(i) != nullptr) zero_copied_rows(i);
       for (NodeId node : into.clean) ledger_.zero(node);
-      grads_[i] = GradRows(grads_[i].rows(), /*store=*/false);
+      lists_.grads[i] = GradRows(lists_.grads[i].rows(), /*store=*/false);
     }
   }
 
   bool is_in_block(std::size_t i, std::int64_t r, NodeId node) const {
-    return wishes_.gets_gradient(node) && gradient(node) == grads_[i].rows()[r];
+    return wishes_.gets_gradient(node) && gradient(node) == lists_.grads[i].rows()[r];
   }
   void zero_copied_rows(std::size_t i) {
     for (std::int64_t r = 0; r < view_.in().rows; ++r)
-      if (!is_in_block(i, r, view_.operand(r, i))) std::fill_n(grads_[i].rows()[r], grads_[i].width(), 0.0F);
+      if (!is_in_block(i, r, view_.operand(r, i)))
+        std::fill_n(lists_.grads[i].rows()[r], lists_.grads[i].width(), 0.0F);
   }
   void add_copied_rows(std::size_t i) {
     for (std::int64_t r = 0; r < view_.in().rows; ++r) {
       const NodeId node = view_.operand(r, i);
       if (wishes_.gets_gradient(node) && !is_in_block(i, r, node))
-        add_row(node, reinterpret_cast<const std::byte*>(grads_[i].rows()[r]));
+        add_row(node, reinterpret_cast<const std::byte*>(lists_.grads[i].rows()[r]));
     }
   }
 
@@ -400,7 +444,7 @@ class Backward {
     const bool splits_itself = info.kind == Kind::kCell || (info.kind == Kind::kProduct && view_.any_shared());
     if (rows == 1 || alone || splits_itself) {
       const OneThread one(alone);
-      Grads grads(grads_);
+      Grads grads(lists_.grads);
       info.backward(attrs, saved, grads);
       return;
     }
@@ -408,7 +452,7 @@ class Backward {
       std::vector<ConstRows> inputs;
       std::vector<GradRows> parts;
       // The operands of a ragged op are counted from the first of the whole step.
-      for (const GradRows& grads : grads_)
+      for (const GradRows& grads : lists_.grads)
         parts.push_back(saved.in.offsets != nullptr ? grads : ops::piece_of(grads, begin, end - begin));
       Grads grads(parts);
       Saved part;
@@ -428,14 +472,18 @@ class Backward {
       any |= view_.is_shared(i) && wishes_.gets_gradient(view_.operand(0, i));
     if (!any) return;
     const SignatureId signature = graph_.signature_id(nodes_[0]);
-    auto [found, is_new] = group_of_.try_emplace(index_of(signature), groups_.size());
-    if (is_new) groups_.emplace_back(graph_, signature);
-    groups_[found->second].add(view_, saved);
+    std::int32_t& number = lists_.group_of[static_cast<std::size_t>(index_of(signature))];
+    if (number < 0) {
+      number = groups_used_++;
+      if (lists_.groups.size() < at(groups_used_)) lists_.groups.emplace_back();
+      lists_.groups[at(number)].start(graph_, signature);
+    }
+    lists_.groups[at(number)].add(view_, saved);
   }
 
   /// Before a shared node is differentiated, those that use it give it its gradient.
   void run_deferred_of(NodeId node) {
-    for (DeferredGroup& group : groups_) {
+    for (DeferredGroup& group : groups()) {
       if (group.empty()) continue;
       for (NodeId shared : group.shared())
         if (table_.base[at(shared)] == table_.base[at(node)]) {
@@ -449,7 +497,8 @@ class Backward {
     if (group.empty()) return;
     KernelWatch watch(graph_.options().profile);
     const OpInfo& info = *graph_.signatures()[group.signature()].info;
-    std::vector<DeferredGroup::Target> targets(info.inputs.size());
+    std::vector<DeferredGroup::Target>& targets = lists_.targets_of_group;
+    targets.assign(info.inputs.size(), {});
     std::size_t next = 0;
     const NodeId sample = group.sample();
     for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -526,23 +575,12 @@ class Backward {
   Ledger& ledger_;
   Arena leaf_memory_;
   std::vector<Gradients*> used_;
-  std::vector<DeferredGroup> groups_;
-  std::map<std::int32_t, std::size_t> group_of_;
+  std::int32_t groups_used_ = 0;
+  Lists& lists_ = Lists::of_thread();
 
   // Of the step at hand.
   std::int32_t run_ = 0;
-  std::vector<NodeId> nodes_;
-  std::vector<std::int32_t> numbers_;
-  std::vector<std::int64_t> dy_offsets_;
-  std::vector<Rows> result_gradients_;
-  std::vector<std::vector<std::int64_t>> result_offsets_;
-  std::vector<std::int64_t> deferred_offsets_;
-  std::vector<GradRows> grads_;
-  std::vector<Opened> opened_;
-  std::vector<float*> targets_;
-  std::vector<std::int32_t> rows_;  // of a table
-  std::vector<const std::byte*> row_values_;
-  std::vector<float> unread_;
+  std::span<const NodeId> nodes_;
   bool any_ = false;
   bool unread_rows_ = false;
 };

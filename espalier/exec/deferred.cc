@@ -5,18 +5,28 @@
 
 namespace espalier::exec {
 
-DeferredGroup::Column DeferredGroup::column_of(const ConstRows& rows) {
-  Column column{rows, {}};
-  if (rows.offsets != nullptr) {
-    column.offsets.assign(rows.offsets, rows.offsets + rows.count);
-    column.rows.offsets = column.offsets.data();
+void DeferredGroup::set(Column& column, const ConstRows& rows, bool is_read) {
+  column.offsets.clear();
+  if (!is_read) {
+    column.rows = {nullptr, rows.count, rows.width, 0, nullptr};
+    return;
   }
-  return column;
+  column.rows = rows;
+  if (rows.offsets == nullptr) return;
+  column.offsets.assign(rows.offsets, rows.offsets + rows.count);
+  column.rows.offsets = column.offsets.data();
+}
+
+DeferredGroup::Segment& DeferredGroup::add_segment(std::size_t columns) {
+  if (used_ == segments_.size()) segments_.emplace_back();
+  Segment& segment = segments_[used_++];
+  segment.columns.resize(columns);
+  return segment;
 }
 
 void DeferredGroup::add(const StepView& view, const Saved& saved) {
   const StepIn& in = saved.in;
-  if (segments_.empty()) {
+  if (empty()) {
     operands_ = in.size();
     results_ = saved.results.size();
     shapes_.assign(in.shapes.begin(), in.shapes.end());
@@ -26,23 +36,23 @@ void DeferredGroup::add(const StepView& view, const Saved& saved) {
     for (std::size_t i = 0; i < in.size(); ++i)
       if (view.is_shared(i)) shared_.push_back(view.operand(0, i));
   }
-  Segment& segment = segments_.emplace_back();
+  Segment& segment = add_segment(operands_ + 4 + results_);
   segment.first_node = nodes_.size();
   segment.rows = in.rows;
   nodes_.insert(nodes_.end(), view.nodes().begin(), view.nodes().end());
   // Only what will be read: rows that nobody reads must not keep others from being one matrix.
-  const OpInfo& info = *graph_.signature(nodes_[0]).info;
+  const OpInfo& info = *graph_->signature(nodes_[0]).info;
   const bool is_cell = info.kind == Kind::kCell;
-  const auto add_column = [&](const ConstRows& rows, bool is_read) {
-    segment.columns.push_back(is_read ? column_of(rows) : Column{{nullptr, rows.count, rows.width, 0, nullptr}, {}});
-  };
+  Column* column = segment.columns.data();
   for (std::size_t i = 0; i < in.size(); ++i)
-    add_column(in[i], view.is_shared(i) || (is_cell ? (info.weights_read_inputs >> i & 1U) != 0 : info.keeps_input(i)));
-  add_column(saved.y, !is_cell && info.keep.output);
-  add_column(saved.saved, true);
-  add_column(saved.dy, !is_cell || info.weights_read_dy);
-  add_column(saved.deferred, true);
-  for (std::size_t k = 0; k < results_; ++k) add_column(saved.results[k], (info.weights_read_results >> k & 1U) != 0);
+    set(*column++, in[i],
+        view.is_shared(i) || (is_cell ? (info.weights_read_inputs >> i & 1U) != 0 : info.keeps_input(i)));
+  set(*column++, saved.y, !is_cell && info.keep.output);
+  set(*column++, saved.saved, true);
+  set(*column++, saved.dy, !is_cell || info.weights_read_dy);
+  set(*column++, saved.deferred, true);
+  for (std::size_t k = 0; k < results_; ++k)
+    set(*column++, saved.results[k], (info.weights_read_results >> k & 1U) != 0);
 }
 
 bool DeferredGroup::join(Segment& segment, const Segment& next) {
@@ -92,22 +102,22 @@ void DeferredGroup::scatter(Segment& segment, const Segment& next) {
 void DeferredGroup::run(std::span<const Target> targets) {
   // Backward met the steps from the last to the first; in memory they lie from the first to the last. However they lie,
   // all rows go into one call: bits must not depend on where gradients happen to have their place.
-  std::reverse(segments_.begin(), segments_.end());
-  std::vector<NodeId> nodes;
-  for (const Segment& segment : segments_) {
+  const std::span<Segment> all = segments();
+  std::reverse(all.begin(), all.end());
+  in_order_.clear();
+  for (const Segment& segment : all) {
     const auto first = nodes_.begin() + static_cast<std::ptrdiff_t>(segment.first_node);
-    nodes.insert(nodes.end(), first, first + segment.rows);
+    in_order_.insert(in_order_.end(), first, first + segment.rows);
   }
-  Segment& all = segments_[0];
-  for (std::size_t s = 1; s < segments_.size(); ++s)
-    if (!join(all, segments_[s])) scatter(all, segments_[s]);
-  run_segment(all, nodes, targets);
-  segments_.clear();
+  for (const Segment& next : all.subspan(1))
+    if (!join(all[0], next)) scatter(all[0], next);
+  run_segment(all[0], in_order_, targets);
+  used_ = 0;
 }
 
 void DeferredGroup::run_segment(const Segment& segment, std::span<const NodeId> nodes,
                                 std::span<const Target> targets) {
-  const OpInfo& info = *graph_.signatures()[signature_].info;
+  const OpInfo& info = *graph_->signatures()[signature_].info;
   // What is not read has an address all the same: a kernel may load it, and leave it at that.
   std::int64_t widest = 1;
   for (const Column& column : segment.columns)
@@ -119,36 +129,36 @@ void DeferredGroup::run_segment(const Segment& segment, std::span<const NodeId> 
     rows.count = segment.rows;
     return rows;
   };
-  std::vector<ConstRows> inputs;
-  std::vector<GradRows> grads;
+  inputs_.clear();
+  grads_.clear();
   for (std::size_t i = 0; i < operands_; ++i) {
-    inputs.push_back(rows_of(i));
-    grads.emplace_back(Rows{targets[i].data, segment.rows, inputs.back().width, 0, nullptr}, targets[i].store);
+    inputs_.push_back(rows_of(i));
+    grads_.emplace_back(Rows{targets[i].data, segment.rows, inputs_.back().width, 0, nullptr}, targets[i].store);
   }
   const auto size = static_cast<std::size_t>(info.field_bytes);
-  std::vector<std::byte> fields(size * nodes.size());
+  fields_.resize(size * nodes.size());
   for (std::size_t r = 0; r < nodes.size() && size > 0; ++r)
-    std::memcpy(fields.data() + r * size, graph_.fields(nodes[r]), size);
+    std::memcpy(fields_.data() + r * size, graph_->fields(nodes[r]), size);
   const auto writable = [](const ConstRows& rows) {
     return Rows{const_cast<float*>(rows.data), rows.count, rows.width, rows.stride, rows.offsets};
   };
-  std::vector<Rows> results;
-  for (std::size_t k = 0; k < results_; ++k) results.push_back(writable(rows_of(operands_ + 4 + k)));
+  result_rows_.clear();
+  for (std::size_t k = 0; k < results_; ++k) result_rows_.push_back(writable(rows_of(operands_ + 4 + k)));
   Saved saved;
   saved.in.rows = segment.rows;
-  saved.in.inputs = inputs;
+  saved.in.inputs = inputs_;
   saved.in.shapes = shapes_;
-  saved.in.out = &graph_.type(nodes[0]).shape;
-  saved.in.fields_data = fields.data();
+  saved.in.out = &graph_->type(nodes[0]).shape;
+  saved.in.fields_data = fields_.data();
   saved.in.fields_stride = info.field_bytes;
   saved.in.parameters = parameters_;
   saved.y = rows_of(operands_);
   saved.saved = rows_of(operands_ + 1);
   saved.dy = rows_of(operands_ + 2);
   saved.deferred = writable(rows_of(operands_ + 3));
-  saved.results = results;
-  Grads into(grads);
-  const void* attrs = graph_.signatures().attrs(signature_);
+  saved.results = result_rows_;
+  Grads into(grads_);
+  const void* attrs = graph_->signatures().attrs(signature_);
   if (info.weight_gradients != nullptr)
     info.weight_gradients(attrs, saved, into);
   else

@@ -13,13 +13,18 @@
 namespace espalier::exec {
 
 /// The rows of all steps of one signature so far. Plans lay them one step after the other, so that most groups are one
-/// run of evenly spaced rows.
+/// run of evenly spaced rows. Made for one signature after the other, so that its memory is allocated once.
 class DeferredGroup {
  public:
-  DeferredGroup(const Graph& graph, SignatureId signature) : graph_(graph), signature_(signature) {}
+  /// Forgets everything; rows are of this signature from here on.
+  void start(const Graph& graph, SignatureId signature) {
+    graph_ = &graph;
+    signature_ = signature;
+    used_ = 0;
+  }
 
   SignatureId signature() const { return signature_; }
-  bool empty() const { return segments_.empty(); }
+  bool empty() const { return used_ == 0; }
   NodeId sample() const { return nodes_[0]; }
   /// The shared operands, as nodes of the graph.
   std::span<const NodeId> shared() const { return shared_; }
@@ -45,15 +50,18 @@ class DeferredGroup {
     std::size_t first_node = 0;
     std::int64_t rows = 0;
   };
-  static Column column_of(const ConstRows& rows);
+  static void set(Column& column, const ConstRows& rows, bool is_read);
+  /// The next segment, with room for so many columns.
+  Segment& add_segment(std::size_t columns);
+  std::span<Segment> segments() { return std::span(segments_).first(used_); }
   /// Takes `next`, which lies just behind `segment`, in; false if it lies elsewhere.
   static bool join(Segment& segment, const Segment& next);
   /// Takes `next` in, wherever it lies.
   static void scatter(Segment& segment, const Segment& next);
   void run_segment(const Segment& segment, std::span<const NodeId> nodes, std::span<const Target> targets);
 
-  const Graph& graph_;
-  SignatureId signature_;
+  const Graph* graph_ = nullptr;
+  SignatureId signature_{};
   std::vector<NodeId> nodes_;
   std::vector<NodeId> shared_;
   std::vector<Shape> shapes_;
@@ -61,6 +69,13 @@ class DeferredGroup {
   std::size_t operands_ = 0;
   std::size_t results_ = 0;
   std::vector<Segment> segments_;
+  std::size_t used_ = 0;  // of them
+  // Of a call of the op.
+  std::vector<NodeId> in_order_;
+  std::vector<ConstRows> inputs_;
+  std::vector<GradRows> grads_;
+  std::vector<Rows> result_rows_;
+  std::vector<std::byte> fields_;
   std::vector<float> unread_;
 };
 

@@ -5,21 +5,20 @@
 namespace espalier::exec {
 
 void Ledger::start() {
-  const NodeTable& table = table_;
-  const auto n = static_cast<std::size_t>(graph_.size());
   step_ = kBefore;
   repeated_ = false;
   overlapping_ = false;
-  where_.assign(n, nullptr);
-  written_.assign(n, 0);
-  claimed_.assign(n, 0);
-  joined_.assign(n, 0);
-  first_region_.assign(n, kNoNode);
-  next_region_.assign(n, kNoNode);
-  if (table.regions.empty()) return;
-  last_region_.assign(n, kNoNode);
+  accounts_.assign(static_cast<std::size_t>(graph_.size()), {nullptr, 0, 0, true, false});
+  if (!table_.regions.empty()) find_regions();
+}
+
+void Ledger::find_regions() {
+  const NodeTable& table = table_;
+  for (std::vector<NodeId>* list : {&first_region_, &next_region_, &last_region_})
+    list->assign(accounts_.size(), kNoNode);
   for (NodeId region : table.regions) {
     const NodeId base = table.base[at(region)];
+    accounts_[at(region)].is_simple = accounts_[at(base)].is_simple = false;
     const std::int64_t offset = table.offset[at(region)];
     NodeId& last = last_region_[at(base)];
     if (last == kNoNode) {
@@ -45,7 +44,14 @@ void Ledger::start() {
       }
       end += bytes(next);
     }
-    joined_[at(base)] = end == bytes(base) ? 0 : 1;
+    accounts_[at(base)].is_joined = end != bytes(base);
+  }
+}
+
+void Ledger::open_regions(NodeId base, bool empty) {
+  for (NodeId region = first_region_[at(base)]; region != kNoNode; region = next_region_[at(region)]) {
+    accounts_[at(region)].where = accounts_[at(base)].where + table_.offset[at(region)];
+    if (!empty) written(region) = kBefore;
   }
 }
 
@@ -53,10 +59,9 @@ void Ledger::zero(NodeId node) {
   if (const std::int64_t size = bytes(node); size > 0) std::memset(where(node), 0, static_cast<std::size_t>(size));
 }
 
-bool Ledger::claim(NodeId node) {
+bool Ledger::claim_with_regions(NodeId node) {
   const NodeId base = table_.base[at(node)];
-  if (!has_regions(base)) return claim_one(base);
-  if (joined_[at(base)] != 0) {
+  if (is_joined(base)) {
     if (claim_one(base)) {
       if (base == node) return true;
       zero(base);
@@ -67,7 +72,7 @@ bool Ledger::claim(NodeId node) {
 
   if (!is_written(base)) {
     for (NodeId region = first_region_[at(base)]; region != kNoNode; region = next_region_[at(region)])
-      written_[at(region)] = claimed_[at(region)] = step_;
+      accounts_[at(region)].written = accounts_[at(region)].claimed = step_;
     return true;
   }
   for (NodeId region = first_region_[at(base)]; region != kNoNode; region = next_region_[at(region)])
@@ -75,9 +80,9 @@ bool Ledger::claim(NodeId node) {
   return false;
 }
 
-void Ledger::complete(NodeId node) {
+void Ledger::complete_rest(NodeId node) {
   const NodeId base = table_.base[at(node)];
-  if (base == node && has_regions(base) && joined_[at(base)] == 0) {
+  if (base == node && has_regions(base) && !is_joined(base)) {
     for (NodeId region = first_region_[at(base)]; region != kNoNode; region = next_region_[at(region)])
       if (claim_one(region)) zero(region);
     return;
@@ -87,10 +92,10 @@ void Ledger::complete(NodeId node) {
 
 bool Ledger::is_written(NodeId node) const {
   const NodeId base = table_.base[at(node)];
-  if (!has_regions(base) || joined_[at(base)] != 0) return written_[at(base)] != 0;
-  if (base != node) return written_[at(node)] != 0;
+  if (!has_regions(base) || is_joined(base)) return written(base) != 0;
+  if (base != node) return written(node) != 0;
   for (NodeId region = first_region_[at(base)]; region != kNoNode; region = next_region_[at(region)])
-    if (written_[at(region)] != 0) return true;
+    if (written(region) != 0) return true;
   return false;
 }
 

@@ -24,16 +24,15 @@ class Ledger {
 
   /// Where the gradient of a base is. `empty` is false where it holds numbers already.
   void open(NodeId base, std::byte* where, bool empty = true) {
-    where_[at(base)] = where;
-    if (empty) return;
-    written_[at(base)] = kBefore;
-    for (NodeId region = first_region_[at(base)]; region != kNoNode; region = next_region_[at(region)])
-      written_[at(region)] = kBefore;
+    Account& account = accounts_[at(base)];
+    account.where = where;
+    if (!empty) account.written = kBefore;
+    if (!account.is_simple) open_regions(base, empty);
   }
-  bool is_open(NodeId base) const { return where_[at(base)] != nullptr; }
-
-  /// Of any node whose base is open.
-  std::byte* where(NodeId node) const { return where_[at(table_.base[at(node)])] + table_.offset[at(node)]; }
+  /// Of a base, or a region of one.
+  bool is_open(NodeId node) const { return accounts_[at(node)].where != nullptr; }
+  /// Of any node that is open.
+  std::byte* where(NodeId node) const { return accounts_[at(node)].where; }
 
   /// A new step begins to write gradients.
   void next_step() {
@@ -43,7 +42,10 @@ class Ledger {
   }
   /// Claims the gradient of a node for writing by the step at hand. True if nothing is there: the caller must store all
   /// of it, or zero() it and add. False if the caller must add.
-  bool claim(NodeId node);
+  bool claim(NodeId node) {
+    Account& account = accounts_[at(node)];
+    return account.is_simple ? claim_one(account) : claim_with_regions(node);
+  }
   /// Whether some gradient was claimed twice in this step: its rows must not be stored.
   bool repeated() const { return repeated_; }
   /// Whether some gradient was claimed twice in this step, also where it held numbers before: no two threads may add to
@@ -52,7 +54,11 @@ class Ledger {
   void zero(NodeId node);
 
   /// The gradient of a node is about to be read: what nobody wrote of it is zeroed.
-  void complete(NodeId node);
+  void complete(NodeId node) {
+    Account& account = accounts_[at(node)];
+    if (account.is_simple && account.written != 0) return;
+    complete_rest(node);
+  }
   /// Whether anybody wrote anything of it.
   bool is_written(NodeId node) const;
 
@@ -64,26 +70,37 @@ class Ledger {
     const Type& type = graph_.type(node);
     return type.elements * static_cast<std::int64_t>(size_of(type.dtype));
   }
-  bool claim_one(NodeId node) {
-    overlapping_ |= std::exchange(claimed_[at(node)], step_) == step_;
-    std::int32_t& written = written_[at(node)];
-    if (written == 0) {
-      written = step_;
+  /// What is known of a gradient, in one place: whoever asks for one of these asks for the others.
+  struct Account {
+    std::byte* where;
+    std::int32_t written;  // the step that wrote first, 0 while nobody did; of a split base, ask its regions
+    std::int32_t claimed;  // the step that claimed it last
+    bool is_simple;        // has no regions and is none
+    bool is_joined;        // of a base with regions
+  };
+  bool claim_one(Account& account) {
+    overlapping_ |= std::exchange(account.claimed, step_) == step_;
+    if (account.written == 0) {
+      account.written = step_;
       return true;
     }
-    if (written == step_) repeated_ = true;
+    repeated_ |= account.written == step_;
     return false;
   }
-  bool has_regions(NodeId base) const { return first_region_[at(base)] != kNoNode; }
+  bool claim_one(NodeId node) { return claim_one(accounts_[at(node)]); }
+  bool has_regions(NodeId base) const { return !accounts_[at(base)].is_simple && first_region_[at(base)] != kNoNode; }
+  bool is_joined(NodeId base) const { return accounts_[at(base)].is_joined; }
+  std::int32_t& written(NodeId node) { return accounts_[at(node)].written; }
+  std::int32_t written(NodeId node) const { return accounts_[at(node)].written; }
+  void find_regions();
+  void open_regions(NodeId base, bool empty);
+  bool claim_with_regions(NodeId node);
+  void complete_rest(NodeId node);
 
   const Graph& graph_;
   const NodeTable& table_;
-  std::vector<std::byte*> where_;  // by base
-  std::vector<std::int32_t>
-      written_;  // the step that wrote first, 0 while nobody did; by base or region of a split one
-  std::vector<std::int32_t> claimed_;  // likewise, the step that claimed it last
-  std::vector<std::uint8_t> joined_;   // by base
-  std::vector<NodeId> first_region_;   // by base, in the order of their offsets
+  std::vector<Account> accounts_;     // by node
+  std::vector<NodeId> first_region_;  // by base, in the order of their offsets; empty where there are no regions
   std::vector<NodeId> next_region_;
   std::vector<NodeId> last_region_;  // by base, while they are found
   std::int32_t step_ = kBefore;
