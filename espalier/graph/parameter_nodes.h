@@ -1,8 +1,9 @@
 /// The node of each parameter that a graph has recorded, and of what was derived from parameters: an open-addressed
-/// table by uid.
+/// table by uid. Each also has a number, which stays the same when the graph is cleared: signatures name it by that.
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "espalier/base/ids.h"
@@ -13,52 +14,70 @@ class ParameterNodes {
  public:
   /// The node, or -1.
   std::int32_t find(std::uint64_t uid) const {
-    for (std::size_t at = uid & mask();; at = (at + 1) & mask()) {
-      if (slots_[at].uid == uid) return slots_[at].node;
-      if (slots_[at].uid == 0) return -1;
-    }
+    const Known& known = *place_of(uid);
+    return known.epoch == epoch_ ? known.node : -1;
   }
 
-  void add(std::uint64_t uid, NodeId node) {
-    order_.push_back({uid, index_of(node)});
-    if (order_.size() * 2 > slots_.size())
-      rebuild(slots_.size() * 2);
-    else
-      place(order_.back());
+  /// Adds one that has no node; returns its number, from 0. One whose type has changed gets another.
+  std::int32_t add(std::uint64_t uid, NodeId node, TypeId type) {
+    if (2 * (used_ + 1) > slots_.size()) grow();
+    Known& known = *place_of(uid);
+    if (known.uid == 0) {
+      ++used_;
+      known = {.uid = uid, .number = numbers_++, .type = type};
+    } else if (known.type != type) {
+      known.number = numbers_++;
+      known.type = type;
+    }
+    known.node = index_of(node);
+    known.epoch = epoch_;
+    recorded_.push_back(uid);
+    return known.number;
   }
 
   /// Forgets the nodes from `size` on: they were recorded for an operation that was refused.
   void truncate(std::int32_t size) {
-    if (order_.empty() || order_.back().node < size) return;
-    while (!order_.empty() && order_.back().node >= size) order_.pop_back();
-    rebuild(slots_.size());
+    for (; !recorded_.empty() && find(recorded_.back()) >= size; recorded_.pop_back())
+      place_of(recorded_.back())->epoch = 0;
   }
-
-  void clear() {
-    order_.clear();
-    slots_.assign(kFirst, Known{});
+  /// Forgets all nodes, and no number.
+  void forget_nodes() {
+    recorded_.clear();
+    ++epoch_;
   }
+  /// How many numbers were given.
+  std::int32_t numbers() const { return numbers_; }
+  void clear() { *this = ParameterNodes(); }
 
  private:
   struct Known {
     std::uint64_t uid = 0;  // 0: free; uids start at 1
+    std::int32_t number = -1;
+    TypeId type{};
     std::int32_t node = -1;
+    std::uint64_t epoch = 0;  // that the node is of; 0: none
   };
-  static constexpr std::size_t kFirst = 32;
 
   std::size_t mask() const { return slots_.size() - 1; }
-  void place(const Known& known) {
-    std::size_t at = known.uid & mask();
-    while (slots_[at].uid != 0) at = (at + 1) & mask();
-    slots_[at] = known;
+  /// Where it is, or would be.
+  const Known* place_of(std::uint64_t uid) const {
+    std::size_t at = uid & mask();
+    while (slots_[at].uid != 0 && slots_[at].uid != uid) at = (at + 1) & mask();
+    return &slots_[at];
   }
-  void rebuild(std::size_t size) {
-    slots_.assign(size, Known{});
-    for (const Known& known : order_) place(known);
+  Known* place_of(std::uint64_t uid) { return const_cast<Known*>(std::as_const(*this).place_of(uid)); }
+  void grow() {
+    std::vector<Known> old(2 * slots_.size());
+    old.swap(slots_);
+    for (const Known& known : old)
+      if (known.uid != 0) *place_of(known.uid) = known;
   }
 
-  std::vector<Known> slots_ = std::vector<Known>(kFirst);
-  std::vector<Known> order_;
+  std::vector<Known> slots_ = std::vector<Known>(32);
+  std::size_t used_ = 0;
+  std::int32_t numbers_ = 0;
+  std::vector<std::uint64_t> recorded_;  // uids that have a node, in the order of these
+  std::uint64_t epoch_ = 1;
 };
 
 }  // namespace espalier

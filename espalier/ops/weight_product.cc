@@ -85,13 +85,15 @@ void multiply_by_small(const ConstRows& x, const float* w, std::int64_t next, co
   });
 }
 
+/// Of small weights the transpose is kept row by row, so that that of the whole has in it that of any rows.
+bool is_part_of_small(const Weights& W) { return W.is_part() && kernels::is_small_matrix(W.all_rows, W.m); }
+
 /// The weights laid out for products, or null where they are multiplied as they are.
 const kernels::Prepared* find_prepared(const Weights& W, bool transposed) {
   if (W.parameter == nullptr) return nullptr;
   const ProductLog::Watch watch(BesideProducts::kPreparing);
-  // Of small weights the transpose is kept as it is, so that that of the whole has that of any rows.
-  if (!W.is_part() || kernels::is_small_matrix(W.all_rows, W.m))
-    return W.parameter->prepared(W.is_part() ? W.all_rows : W.k, W.m, transposed, W.use);
+  if (!W.is_part()) return W.parameter->prepared(W.k, W.m, transposed, W.use);
+  if (is_part_of_small(W)) return W.parameter->prepared(W.all_rows, W.m, transposed, W.use);
   return W.parameter->prepared_rows(W.before, W.k, W.m, W.use);
 }
 
@@ -117,12 +119,14 @@ void multiply_by_weights(const ConstRows& x, const Weights& W, const float* bias
 void multiply_by_transposed(const ConstRows& y, const Weights& W, const Rows& x, bool accumulate) {
   const kernels::Prepared* prepared = find_prepared(W, /*transposed=*/true);
   const float* copy = prepared == nullptr ? nullptr : prepared->plain();
+  const bool copy_is_wider = copy != nullptr && is_part_of_small(W);
+  if (copy_is_wider) copy += W.before;
   const auto product_of = [&](std::int64_t rows, bool add) {
     return Product{ProductKind::kInputGradient, rows, W.k, W.m, prepared != nullptr, false, add};
   };
   if (copy != nullptr && kernels::is_small_product(y.count, W.m, W.k)) {
     const ProductLog::Watch watch(product_of(y.count, accumulate));
-    multiply_by_small(y, copy + W.before, W.is_part() ? W.all_rows : W.k, nullptr, x, accumulate);
+    multiply_by_small(y, copy, prepared->n(), nullptr, x, accumulate);
     return;
   }
   if (prepared == nullptr && kernels::is_small_transposed(y.count, W.k, W.m)) {
@@ -132,7 +136,10 @@ void multiply_by_transposed(const ConstRows& y, const Weights& W, const Rows& x,
   }
   by_even_rows(y, x, accumulate, [&](const ConstRows& from, const Rows& to, bool add) {
     const ProductLog::Watch watch(product_of(from.count, add));
-    if (prepared != nullptr)
+    if (copy_is_wider)
+      kernels::product(from.count, W.k, W.m, from.data, distance(from), copy, prepared->n(), to.data, distance(to),
+                       add);
+    else if (prepared != nullptr)
       prepared->product(from.count, from.data, distance(from), nullptr, to.data, distance(to), add);
     else
       kernels::product_transposed_b(from.count, W.k, W.m, from.data, distance(from), W.data, W.m, to.data, distance(to),

@@ -160,6 +160,29 @@ TEST_P(WeightProduct, EqualsPlainLoops) {
     }
 }
 
+/// Of some rows of W, wherever they begin.
+TEST_P(WeightProduct, ByTheTransposeOfSomeRowsEqualsPlainLoops) {
+  const double tolerance = 1e-5 * std::sqrt(static_cast<double>(m));
+  for (const bool accumulate : {false, true})
+    for (const Parameter* of : {static_cast<const Parameter*>(nullptr), static_cast<const Parameter*>(&parameter)})
+      for (const auto& [begin, count] : {std::pair{k / 3, k - k / 3}, std::pair{std::int64_t{0}, k - k / 4},
+                                         std::pair{k / 4, std::max<std::int64_t>(1, k / 2)}}) {
+        const std::vector<float> before = random_numbers(rows * count, 6);
+        Laid given(y, rows, m, Lie::kDense);
+        Laid result(before, rows, count, Lie::kSpaced);
+        multiply_by_transposed(given.rows(), weights_of(of).rows(begin, count), result.rows(), accumulate);
+        EXPECT_TRUE(result.is_clean());
+        const std::vector<float> made = result.dense();
+        for (std::int64_t r = 0; r < rows; ++r)
+          for (std::int64_t i = 0; i < count; ++i) {
+            const double there = accumulate ? before[size(r * count + i)] : 0.0F;
+            ASSERT_NEAR(made[size(r * count + i)], there + product_of(y, r * m, 1, weights, (begin + i) * m, 1, m),
+                        tolerance)
+                << "row " << r << ", column " << begin << " + " << i;
+          }
+      }
+}
+
 TEST_P(WeightProduct, GradientsOfWeightsEqualPlainLoopsToTheBitWhereverRowsLie) {
   const std::int64_t next = m + 2;
   const std::vector<float> before = random_numbers(k * next, 5);
@@ -340,6 +363,25 @@ TEST_F(PreparedParameter, IsOnlyTransposedWhereItIsSmall) {
   EXPECT_EQ(transposed->plain()[8], 5);
   const Parameter column("column", Tensor({8, 1}));
   EXPECT_EQ(column.prepared(8, 1, true, use), nullptr) << "it is its own transpose";
+}
+
+TEST_F(PreparedParameter, HasALayoutForEachOfItsRowsThatIsAskedFor) {
+  const WeightUse use{.rows_to_come = 10'000, .training = true};
+  constexpr std::int64_t kHalf = kSide / 2;
+  W.mutable_value().set(kHalf * kSide, 5);  // the first number of the second half
+  const kernels::Prepared* first = W.prepared_rows(0, kHalf, kSide, use);
+  const kernels::Prepared* second = W.prepared_rows(kHalf, kHalf, kSide, use);
+  ASSERT_NE(first, nullptr);
+  ASSERT_NE(second, nullptr);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(second->k(), kSide);
+  EXPECT_EQ(second->n(), kHalf);
+  EXPECT_EQ(first_product(*first), 0);
+  EXPECT_EQ(first_product(*second), 5);
+  EXPECT_EQ(W.prepared_rows(kHalf, kHalf, kSide, use), second);
+  W.mutable_value().set(kHalf * kSide, 7);
+  EXPECT_EQ(first_product(*W.prepared_rows(kHalf, kHalf, kSide, use)), 7);
+  EXPECT_EQ(W.prepared_rows(kHalf, kHalf, kSide, {.rows_to_come = 8, .training = true}), nullptr);
 }
 
 TEST_F(PreparedParameter, IsNotLaidOutWhereItIsNoMatrixOfThatSize) {
