@@ -33,8 +33,11 @@ class Collector {
   /// the next call.
   Work& collect(std::span<const NodeId> nodes, plan::Lifetime lifetime);
 
+  /// The graph was cleared. What is known of signatures is kept as long as they are.
   void clear() {
     memo_.clear();
+    if (graph_.signature_epoch() == signature_epoch_) return;
+    signature_epoch_ = graph_.signature_epoch();
     facts_.clear();
     operand_bytes_.clear();
     columns_.clear();
@@ -91,6 +94,7 @@ class Collector {
   void find_of_signature(OfSignature& of, NodeId node);
 
   const Graph& graph_;
+  std::uint32_t signature_epoch_ = graph_.signature_epoch();
   NodeTable& table_;
   Work work_;
   Memo memo_;

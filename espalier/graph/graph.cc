@@ -12,8 +12,16 @@
 namespace espalier {
 namespace {
 
-/// In a key, the node of a shared input; other input words are types.
+/// In a key, the name of a shared input; other input words are types.
 constexpr std::uint32_t kSharedInput = 0x80000000U;
+/// Names of parameters, and of what was derived from them, count down from here by their numbers, which stay. All other
+/// shared nodes are named by their ids, from 1. There are fewer nodes than would reach the others.
+constexpr std::uint32_t kFirstName = 0x7FFFFFFFU;
+constexpr std::int32_t kMostNumbers = 1 << 16;
+constexpr std::int32_t kMostNodes = std::numeric_limits<std::int32_t>::max() - 2 * kMostNumbers;
+
+std::uint32_t name_of_number(std::int32_t number) { return kFirstName - static_cast<std::uint32_t>(number); }
+std::uint32_t name_of_node(std::size_t node) { return static_cast<std::uint32_t>(node) + 1; }
 
 [[noreturn]] void refuse_stale(std::string_view what, std::string_view name, NodeId node, std::string_view at) {
   throw UsageError(
@@ -42,12 +50,13 @@ Graph::~Graph() { GraphSlot::release(slot_); }
 
 void Graph::clear() {
   generation_ = slot_->generation.fetch_add(1, std::memory_order_acq_rel) + 1;
+  if (keeps_signatures())
+    parameters_.forget_nodes();
+  else
+    forget_signatures();
   if (runtime_ != nullptr) runtime_->clear();
-  signatures_.clear();
   ++epoch_;
   known_cells_.drop_if_many();
-  held_.clear();
-  parameters_.clear();
   size_ = 0;
   leaf_data_.clear();
   field_size_ = 0;
@@ -55,6 +64,19 @@ void Graph::clear() {
   current_instance_ = kNoInstance;
   instance_key_ = 0;
   random_ops_ = 0;
+}
+
+bool Graph::keeps_signatures() const {
+  constexpr std::int32_t kMany = 1024;
+  return !names_nodes_ && signatures_.size() <= kMany && parameters_.numbers() <= kMany;
+}
+
+void Graph::forget_signatures() {
+  signatures_.clear();
+  parameters_.clear();
+  held_.clear();
+  names_nodes_ = false;
+  ++signature_epoch_;
 }
 
 void Graph::begin_instance() { begin_instance(static_cast<std::uint64_t>(instances_)); }
@@ -110,8 +132,7 @@ Expr Graph::parameter(const Parameter& parameter) {
   const ParameterFields fields{&parameter, parameter.version()};
   const Expr result = record_leaf(info, &attrs, &fields, {});
   instance_[at(result.node())] = kNoInstance;
-  shared_[at(result.node())] = 1;
-  parameters_.add(parameter.uid(), result.node());
+  name_shared(result.node(), parameter.uid());
   return result;
 }
 
@@ -120,8 +141,18 @@ Expr Graph::derived(std::uint64_t uid, const std::function<Expr(Graph&)>& make) 
   const Expr made = make(*this);
   if (!shared(made.node()))
     throw UsageError(fmt::format("derived: {} is not made from parameters alone", describe(made.node())));
-  parameters_.add(uid, made.node());
+  if (shared_[at(made.node())] == name_of_node(at(made.node())))
+    name_shared(made.node(), uid);
+  else  // a parameter, or derived by another name: it keeps that
+    static_cast<void>(parameters_.add(uid, made.node(), type_id(made.node())));
   return made;
+}
+
+void Graph::name_shared(NodeId node, std::uint64_t uid) {
+  const std::int32_t number = parameters_.add(uid, node, type_id(node));
+  if (number >= kMostNumbers)
+    throw ResourceError(fmt::format("graph: {} parameters are recorded, the most there can be", kMostNumbers));
+  shared_[at(node)] = name_of_number(number);
 }
 
 const Parameter* Graph::parameter_of(NodeId node) const {
@@ -159,7 +190,7 @@ void Graph::refuse_operand(const OpInfo& info, std::size_t position, const Expr&
 
 Expr Graph::add_trace_input(const Shape& shape, bool shared, SourceLine where) {
   const Expr leaf = add_leaf_data({DType::kFloat32, shape}, nullptr, where);
-  shared_[at(leaf.node())] = shared ? 1 : 0;
+  shared_[at(leaf.node())] = shared ? name_of_node(at(leaf.node())) : 0;
   return leaf;
 }
 
@@ -187,12 +218,11 @@ void Graph::grow_inputs(std::size_t at_least) {
 }
 
 void Graph::grow() {
-  constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max() - 1;
-  if (capacity_ == kMost)
-    throw ResourceError(fmt::format("graph: {} nodes are recorded, the most there can be", kMost));
+  if (capacity_ == kMostNodes)
+    throw ResourceError(fmt::format("graph: {} nodes are recorded, the most there can be", kMostNodes));
   // Small columns are copied when they grow, so they grow faster.
   const std::int32_t factor = capacity_ < 1 << 16 ? 4 : 2;
-  capacity_ = capacity_ > kMost / factor ? kMost : std::max(256, capacity_ * factor);
+  capacity_ = capacity_ > kMostNodes / factor ? kMostNodes : std::max(256, capacity_ * factor);
   const auto n = static_cast<std::size_t>(capacity_);
   signature_.reserve(n);
   type_.reserve(n);
@@ -290,20 +320,24 @@ void Graph::grow_fields(std::size_t at_least) {
 
   // An operation belongs to the instance of its operands; a leaf to the current one.
   InstanceId instance = kNoInstance;
-  std::uint8_t all_shared = info.never_shared() ? 0 : 1;
+  bool all_shared = !info.never_shared();
   const auto join = [&](NodeId node) {
     const InstanceId of = instance_[at(node)];
     if (of != instance && of != kNoInstance) instance = instance == kNoInstance ? of : kJoint;
-    all_shared &= shared_[at(node)];
+    all_shared = all_shared && shared(node);
   };
   for (std::size_t i = 0; i < in_key && i < operands.size(); ++i) {
     const NodeId node = operands[i];
     join(node);
-    push(shared_[at(node)] != 0 && info.by_identity(i) ? kSharedInput | static_cast<std::uint32_t>(index_of(node))
-                                                       : static_cast<std::uint32_t>(index_of(type_[at(node)])));
+    if (shared(node) && info.by_identity(i)) {
+      push(kSharedInput | shared_[at(node)]);
+      names_nodes_ |= shared_[at(node)] == name_of_node(at(node));
+    } else {
+      push(static_cast<std::uint32_t>(index_of(type_[at(node)])));
+    }
   }
   for (std::size_t i = in_key; i < operands.size(); ++i) join(operands[i]);  // of a sum over many, and the like
-  if (instance == kNoInstance && all_shared == 0) instance = current_instance_;
+  if (instance == kNoInstance && !all_shared) instance = current_instance_;
 
   const std::span<const std::uint32_t> key(key_.data(), end);
   const std::int32_t known = signatures_.find(key, hash.value());
@@ -320,7 +354,7 @@ void Graph::grow_fields(std::size_t at_least) {
   instance_[n] = instance;
   source_file_[n] = where.file();
   source_line_[n] = where.line();
-  shared_[n] = all_shared;
+  shared_[n] = all_shared ? name_of_node(n) : 0;
   input_begin_[n + 1] = input_begin_[n] + static_cast<std::uint32_t>(operands.size());
   return expr(NodeId{size_++});
 }

@@ -122,7 +122,8 @@ class ESPALIER_EXPORT Graph {
   /// The value of this node is to outlive finish() and backward(), which free what they no longer need.
   void keep(const Expr& expr);
 
-  /// Forgets all nodes and values. Every Expr made before is stale.
+  /// Forgets all nodes and values. Every Expr made before is stale. What it found out about ops and shapes is kept, so
+  /// that recording the like again is faster than in a new graph.
   void clear();
 
   /// What ran together and what did not, and why: the steps of all runs so far.
@@ -163,7 +164,7 @@ class ESPALIER_EXPORT Graph {
   }
   /// Calls f and takes back what it recorded, also where it throws.
   void rehearse(const std::function<void()>& f);
-  /// Keeps an object alive as long as the nodes recorded so far.
+  /// Keeps an object alive as long as the signatures so far.
   void hold(std::shared_ptr<const void> object) { held_.push_back(std::move(object)); }
   /// Appends a node of the signature of `sample`, which has the same shared operands behind its stacked ones. The
   /// stacked ones must be nodes of this graph, of the types that those of the sample have: nothing is checked.
@@ -172,6 +173,9 @@ class ESPALIER_EXPORT Graph {
   KnownCells& known_cells() { return known_cells_; }
   /// Another number whenever recorded nodes are taken back or cleared: samples of before are none any more.
   std::uint32_t epoch() const { return epoch_; }
+  /// Another number whenever signatures that nodes had are forgotten: their ids mean others from then on. Clearing a
+  /// graph need not do so.
+  std::uint32_t signature_epoch() const { return signature_epoch_; }
 
   /// Identifies one random op: its instance and its number there.
   struct RandomPlace {
@@ -213,6 +217,11 @@ class ESPALIER_EXPORT Graph {
 
  private:
   static std::size_t at(NodeId node) { return static_cast<std::size_t>(index_of(node)); }
+  /// Whether signatures outlive clear(): they must not name nodes, and must not be too many.
+  bool keeps_signatures() const;
+  void forget_signatures();
+  /// Makes a node shared, under a name that outlives clear().
+  void name_shared(NodeId node, std::uint64_t uid);
   /// The node of an operand that is no Expr of this graph: a parameter's.
   NodeId node_of(const OpInfo& info, std::size_t position, const Operand& operand);
   [[noreturn]] void refuse_operand(const OpInfo& info, std::size_t position, const Expr& expr, SourceLine where) const;
@@ -270,7 +279,7 @@ class ESPALIER_EXPORT Graph {
   Column<InstanceId> instance_;
   Column<const char*> source_file_;
   Column<std::int32_t> source_line_;
-  Column<std::uint8_t> shared_;
+  Column<std::uint32_t> shared_;  // 0: stacked; else what it is called in keys
   // The inputs and fields of all nodes, one after the other.
   Column<NodeId> inputs_;
   std::size_t input_capacity_ = 0;
@@ -280,6 +289,8 @@ class ESPALIER_EXPORT Graph {
   Column<std::uint32_t> key_;  // of the node being recorded
   std::size_t key_capacity_ = 0;
   std::uint32_t epoch_ = 1;
+  std::uint32_t signature_epoch_ = 1;
+  bool names_nodes_ = false;  // some key does
   KnownCells known_cells_;
   /// The newest leaves by their size: most are like one of them.
   struct NewestLeaf {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "espalier/graph/graph.h"
 
@@ -46,8 +47,9 @@ std::string Graph::describe(NodeId node) const {
 }
 
 std::string Graph::list_nodes() const {
-  std::string text =
-      fmt::format("graph of {} nodes, {} signatures, {} instances\n", size(), signatures_.size(), instances_);
+  std::set<SignatureId> used;  // those of nodes before clear() may be known too
+  for (std::int32_t i = 0; i < size(); ++i) used.insert(signature_id(NodeId{i}));
+  std::string text = fmt::format("graph of {} nodes, {} signatures, {} instances\n", size(), used.size(), instances_);
   for (std::int32_t i = 0; i < size(); ++i) {
     const NodeId node{i};
     text += fmt::format("  {:<52} {}", describe(node), type(node).to_string());
