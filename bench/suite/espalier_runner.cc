@@ -42,10 +42,18 @@ class EspalierRunner : public Runner {
 
   BatchResult train(std::span<const std::int32_t> batch) override {
     BatchResult result;
-    result.loss = differentiate(batch);
-    const Clock::time_point start = Clock::now();
     sgd_.set_learning_rate(kLearningRate / static_cast<double>(batch.size()));
-    sgd_.step(lanes_->gradients());
+    // Where one graph has all instances, there is nothing to add up before the update.
+    result.loss = sum_over_lanes(batch, [&](train::Lane& lane, Part part, std::vector<Expr>& exprs) {
+      const Expr loss = record_loss(lane, part, exprs);
+      if (lanes_->used().size() == 1)
+        sgd_.minimise(loss);
+      else
+        loss.backward({.into = &lane.gradients, .wanted = {}});
+      return loss.scalar();
+    });
+    const Clock::time_point start = Clock::now();
+    if (lanes_->used().size() > 1) sgd_.step(lanes_->gradients());
     result.statistics = lanes_->statistics();
     result.statistics.seconds.update += std::chrono::duration<double>(Clock::now() - start).count();
     return result;
@@ -108,14 +116,17 @@ class EspalierRunner : public Runner {
   /// Leaves the gradients in the lanes. Gives the loss.
   double differentiate(Part batch) {
     return sum_over_lanes(batch, [&](train::Lane& lane, Part part, std::vector<Expr>& exprs) {
-      for (const std::int32_t instance : part) {
-        lane.graph.begin_instance();
-        network_->record_losses(lane.graph, instance, exprs);
-      }
-      const Expr loss = sum(exprs);
+      const Expr loss = record_loss(lane, part, exprs);
       loss.backward({.into = &lane.gradients, .wanted = {}});
       return loss.scalar();
     });
+  }
+  Expr record_loss(train::Lane& lane, Part part, std::vector<Expr>& losses) const {
+    for (const std::int32_t instance : part) {
+      lane.graph.begin_instance();
+      network_->record_losses(lane.graph, instance, losses);
+    }
+    return sum(losses);
   }
 
   std::unique_ptr<Network> network_;

@@ -2,18 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "espalier/base/error.h"
 
 namespace espalier {
 namespace {
 
-std::int32_t checked_size(std::int64_t size) {
-  if (size < 0 || size > std::numeric_limits<std::int32_t>::max())
-    throw UsageError(fmt::format("shape: the size of an axis must be 0 to 2147483647, not {}", size));
-  return static_cast<std::int32_t>(size);
-}
+/// Refused where it is no size.
+std::int32_t checked_size(std::int64_t size) { return Shape{size}[0]; }
 
 std::size_t checked_axis(const Shape& shape, std::int32_t axis) {
   if (axis < 0 || axis >= shape.rank())
@@ -23,10 +18,11 @@ std::size_t checked_axis(const Shape& shape, std::int32_t axis) {
 
 }  // namespace
 
-Shape::Shape(std::initializer_list<std::int64_t> dims) {
-  if (dims.size() > static_cast<std::size_t>(kMaxRank))
-    throw UsageError(fmt::format("shape: {} axes given, at most {} are possible", dims.size(), kMaxRank));
-  for (std::int64_t size : dims) dims_[static_cast<std::size_t>(rank_++)] = checked_size(size);
+void Shape::refuse_rank(std::size_t rank) {
+  throw UsageError(fmt::format("shape: {} axes given, at most {} are possible", rank, kMaxRank));
+}
+void Shape::refuse_size(std::int64_t size) {
+  throw UsageError(fmt::format("shape: the size of an axis must be 0 to {}, not {}", kLargest, size));
 }
 
 std::int32_t Shape::operator[](std::int32_t axis) const { return dims_[checked_axis(*this, axis)]; }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <string>
 
 #include "espalier/base/export.h"
@@ -17,7 +18,13 @@ class ESPALIER_EXPORT Shape {
  public:
   constexpr Shape() = default;
   /// Refuses (UsageError) more than four axes and negative sizes.
-  Shape(std::initializer_list<std::int64_t> dims);  // NOLINT(google-explicit-constructor): written as {3, 4}
+  Shape(std::initializer_list<std::int64_t> dims) {  // NOLINT(google-explicit-constructor): written as {3, 4}
+    if (dims.size() > dims_.size()) refuse_rank(dims.size());
+    for (const std::int64_t size : dims) {
+      if (size < 0 || size > kLargest) refuse_size(size);
+      dims_[static_cast<std::size_t>(rank_++)] = static_cast<std::int32_t>(size);
+    }
+  }
 
   std::int32_t rank() const { return rank_; }
   /// The size along `axis`. Refuses an axis outside 0 .. rank-1.
@@ -40,9 +47,17 @@ class ESPALIER_EXPORT Shape {
   /// As in "[64, 128]"; rank 0 is "[]".
   std::string to_string() const;
 
-  bool operator==(const Shape&) const = default;
+  /// Of five numbers, and with every leaf of a graph: written out, it is no call.
+  bool operator==(const Shape& other) const {
+    std::int32_t differs = rank_ ^ other.rank_;
+    for (std::size_t i = 0; i < dims_.size(); ++i) differs |= dims_[i] ^ other.dims_[i];
+    return differs == 0;
+  }
 
  private:
+  static constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
+  [[noreturn]] static void refuse_rank(std::size_t rank);
+  [[noreturn]] static void refuse_size(std::int64_t size);
   std::int32_t rank_ = 0;
   std::array<std::int32_t, kMaxRank> dims_{};
 };

@@ -122,6 +122,7 @@ namespace {
 struct StackedInputs {
   Graph* graph = nullptr;
   std::array<TypeId, KnownCell::kMostInputs> types{};
+  std::array<NodeId, KnownCell::kMostInputs> nodes;  // NOLINT(cppcoreguidelines-pro-type-member-init): `count` of them
   std::size_t count = 0;
 
   explicit StackedInputs(std::span<const Expr> inputs) {
@@ -131,6 +132,7 @@ struct StackedInputs {
     Graph* const of_first = slot->graph.load(std::memory_order_acquire);
     for (const Expr& input : inputs) {
       if (!of_first->owns(input) || of_first->shared(input.node())) return;
+      nodes[count] = input.node();
       types[count++] = of_first->type_id(input.node());
     }
     graph = of_first;
@@ -145,7 +147,14 @@ bool Core::record_again(std::span<const Expr> inputs, SourceLine where, std::spa
   if (stacked.graph == nullptr) return false;
   const KnownCell* known = stacked.graph->known_cells().find(uses_->uid(), stacked.list());
   if (known == nullptr || known->epoch != stacked.graph->epoch()) return false;
-  known->compiled->record_like(*stacked.graph, inputs, where, *known, results);
+  if (known->results == 0) {
+    known->compiled->record_like(*stacked.graph, inputs, where, *known, results);
+    return true;
+  }
+  const NodeId first =
+      stacked.graph->record_like(known->update, known->results, {stacked.nodes.data(), stacked.count}, where);
+  for (std::size_t k = 0; k < results.size(); ++k)
+    results[k] = stacked.graph->expr(NodeId{index_of(first) + static_cast<std::int32_t>(k)});
   return true;
 }
 
@@ -180,6 +189,7 @@ void Core::record(std::span<const Operand> inputs, const FunctionRef& function, 
   known.inputs = static_cast<std::uint32_t>(stacked.count);
   known.types = stacked.types;
   known.compiled = compiled;
+  known.results = compiled->is_direct() ? static_cast<std::int32_t>(compiled->results.size()) : 0;
   known.epoch = graph.epoch();
   graph.known_cells().put(known);
 }

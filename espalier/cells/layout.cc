@@ -301,6 +301,20 @@ class Layout {
     }
   }
 
+  /// Shared inputs that are weights and biases of products and nothing else.
+  std::uint32_t find_adds_only() {
+    std::uint32_t of_products = 0;
+    std::uint32_t of_others = 0;
+    for (const Instruction& instruction : code())
+      for (std::size_t k = 0; k < instruction.in.size(); ++k) {
+        const Value& operand = value(instruction.in[k]);
+        if (operand.base != kNone) continue;
+        const bool is_weight = instruction.is_product() && k >= static_cast<std::size_t>(instruction.parts);
+        (is_weight ? of_products : of_others) |= 1U << operand.shared;
+      }
+    return of_products & ~of_others;
+  }
+
   void make_infos() {
     find_blocks();
     for (std::size_t i = 0; i < program_->inputs_.size(); ++i) program_->inputs_[i].name = program_->input_names_[i];
@@ -325,6 +339,7 @@ class Layout {
     cell.random = random_bytes_ > 0;
     cell.gathers = true;
     cell.stores_shared = true;
+    cell.adds_only = find_adds_only();
     cell.results = static_cast<std::int32_t>(results_);
     cell.deferred = program_->deferred_;
     cell.weights_read_inputs = weights_read_inputs_;

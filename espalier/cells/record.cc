@@ -60,6 +60,16 @@ NodeId record_program_like(Graph& graph, NodeId sample, const Program& program, 
 
 }  // namespace
 
+bool Compiled::is_direct() const {
+  const auto in_order = [](std::span<const Source> sources, From from) {
+    for (std::size_t i = 0; i < sources.size(); ++i)
+      if (sources[i].from != from || sources[i].number != i) return false;
+    return true;
+  };
+  return projection == nullptr && random_ops == 0 && in_order(update_inputs, From::kInput) &&
+         in_order(results, From::kUpdate) && results.size() == update->results();
+}
+
 void Compiled::record(Graph& graph, std::span<const Operand> inputs, KnownCell& known, ExprList& to) const {
   ExprList projected;
   ExprList updated;

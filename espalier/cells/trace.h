@@ -28,6 +28,9 @@ struct Compiled {
   /// Of the function: those that no result depends on count too, so that the others have the masks of the expansion.
   std::uint32_t random_ops = 0;
 
+  /// Whether a use is the update's nodes alone, with its inputs and results as they are.
+  bool is_direct() const;
+
   /// Records a use, and says in `known` which nodes it has.
   void record(Graph& graph, std::span<const Operand> inputs, KnownCell& known, ExprList& results) const;
   /// The same for inputs like those of a use that the graph knows.

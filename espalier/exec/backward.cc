@@ -35,6 +35,7 @@ struct Lists {
   std::vector<DeferredGroup> groups;
   std::vector<std::int32_t> group_of;  // by signature; -1: none
   std::vector<DeferredGroup::Target> targets_of_group;
+  std::vector<std::uint8_t> is_read;  // by node, of parameters; empty where nobody asked
 
   // Of the step at hand.
   std::vector<NodeId> some_nodes;     // where not all rows of a step take part
@@ -70,6 +71,7 @@ class Backward {
         ledger_(ledger) {
     ledger_.start();
     lists_.group_of.assign(static_cast<std::size_t>(graph_.signatures().size()), -1);
+    lists_.is_read.clear();
   }
 
   std::vector<Tensor> run(std::span<const Seed> seeds) {
@@ -79,6 +81,7 @@ class Backward {
       run_ = static_cast<std::int32_t>(r);
       for (std::int32_t step = runs_[r].plan->steps() - 1; step >= 0; --step) run_step(step);
     }
+    is_at_end_ = true;
     for (DeferredGroup& group : groups()) run_deferred(group);
     pass_on_wanted();
     for (Gradients* gradients : used_) gradients->join_rows();
@@ -120,11 +123,35 @@ class Backward {
     const Parameter* parameter = graph_.parameter_of(base);
     // That of a wanted parameter is gathered by itself: the Gradients may hold those of earlier passes already.
     if (parameter != nullptr && !parameter->frozen && !wishes_.is_wanted(base)) {
+      if (float* const values = values_to_change(base, *parameter)) {
+        ledger_.open(base, reinterpret_cast<std::byte*>(values), /*empty=*/false);
+        return;
+      }
       const Gradients::Dense dense = gradients_of(*parameter).dense(*parameter);
       ledger_.open(base, dense.data, dense.store);
       return;
     }
     ledger_.open(base, leaf_memory_.allocate(static_cast<std::size_t>(bytes(base))));
+  }
+
+  /// The numbers of a parameter, if its gradient may be added to them: at the end, when nobody will read them any more.
+  float* values_to_change(NodeId node, const Parameter& parameter) {
+    ParameterValues* const values = wishes_.options().values;
+    if (values == nullptr || !is_at_end_ || graph_.type(node).dtype != DType::kFloat32) return nullptr;
+    if (lists_.is_read.empty()) find_read();
+    return lists_.is_read[at(node)] != 0 ? nullptr : values->open(parameter);
+  }
+  /// Which parameters are read by the gradients of shared operands, or are no such operands.
+  void find_read() {
+    lists_.is_read.assign(static_cast<std::size_t>(graph_.size()), 0);
+    for (std::int32_t v = 0; v < graph_.size(); ++v) {
+      const OpInfo& info = *graph_.signature(NodeId{v}).info;
+      const std::span<const NodeId> inputs = graph_.inputs(NodeId{v});
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const bool adds_only = info.by_identity(i) && (info.adds_only >> std::min<std::size_t>(i, 31) & 1U) != 0;
+        if (graph_.shared(inputs[i]) && !adds_only) lists_.is_read[at(inputs[i])] = 1;
+      }
+    }
   }
 
   Gradients& gradients_of(const Parameter& parameter) {
@@ -576,6 +603,7 @@ class Backward {
   Arena leaf_memory_;
   std::vector<Gradients*> used_;
   std::int32_t groups_used_ = 0;
+  bool is_at_end_ = false;  // all steps are done: only shared operands are without their gradients
   Lists& lists_ = Lists::of_thread();
 
   // Of the step at hand.

@@ -121,6 +121,8 @@ void Engine::differentiate_in_parts(NodeId loss, const BackwardOptions& options,
                 static_cast<std::size_t>(graph_.type(node).elements) * size_of(graph_.type(node).dtype));
   };
   double total = 0;
+  BackwardOptions without_values = options;  // later parts read them
+  without_values.values = nullptr;
   for (const std::span<const Term> part : parts) {
     std::vector<NodeId> nodes;
     std::vector<Seed> seeds;
@@ -129,7 +131,9 @@ void Engine::differentiate_in_parts(NodeId loss, const BackwardOptions& options,
       seeds.push_back(term.seed);
     }
     if (Work* work = prepare(nodes, plan::Lifetime::kTraining)) run(*work, plan_of(work->problem));
-    go_back(seeds, Wishes(graph_, seeds, options));
+    std::vector<Seed> scaled = seeds;
+    for (Seed& seed : scaled) seed.factor *= options.factor;
+    go_back(scaled, Wishes(graph_, scaled, without_values));
     for (const Seed& seed : seeds) {
       total += seed.factor * (graph_.type(loss).dtype == DType::kFloat32
                                   ? static_cast<double>(*reinterpret_cast<const float*>(value(seed.node)))

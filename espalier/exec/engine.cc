@@ -342,7 +342,7 @@ void Engine::set_apart(const BackwardOptions& options) {
 void Engine::differentiate(NodeId loss, const BackwardOptions& options) {
   require_scalar_loss(graph_, loss);
   const FlushDenormals flush;
-  const Seed seed{loss};
+  const Seed seed{loss, options.factor};
   Wishes wishes(graph_, {&seed, 1}, options);  // refuses before anything runs
   set_apart(options);
   if (std::any_of(runs_.begin(), runs_.end(), [](const Run& run) { return run.is_spent; })) forget_values();

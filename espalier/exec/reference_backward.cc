@@ -91,7 +91,7 @@ class Reference::Pass {
   template <class T>
   void seed(NodeId loss) {
     open(loss);
-    *reinterpret_cast<T*>(gradient_[at(loss)]) += T(1);
+    *reinterpret_cast<T*>(gradient_[at(loss)]) += static_cast<T>(options_.factor);
   }
 
   /// Adds the gradients of wanted parameters to where those of parameters go.

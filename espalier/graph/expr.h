@@ -24,10 +24,23 @@ class Gradients;
 class Parameter;
 class Expr;
 
+/// Parameters whose numbers a backward pass may change at its end.
+class ParameterValues {
+ public:
+  virtual ~ParameterValues() = default;
+  /// The float32 numbers of a parameter, which count as changed from here on; null where they are to stay.
+  virtual float* open(const Parameter& parameter) = 0;
+};
+
 /// Where the gradients of a backward pass go.
 struct BackwardOptions {
   /// Receives the gradients of parameters; null: the gradients of the parameters' own Model.
   Gradients* into = nullptr;
+  /// What all gradients are multiplied by.
+  double factor = 1;
+  /// Where given: gradients that may be are added to these values themselves, when nothing more is computed from them,
+  /// and to nothing else. They are those of weights and biases of products, and of nothing but these.
+  ParameterValues* values = nullptr;
   /// Nodes, inputs usually, whose own gradient Expr::grad() is to give afterwards.
   std::vector<Expr> wanted;
 };

@@ -378,12 +378,20 @@ void Graph::grow_fields(std::size_t at_least) {
   return NodeId{size_++};
 }
 
+/// An operand as it is given to ops with named inputs, and to ops that take any number.
+const Expr& expr_of(const Operand& operand) { return operand.expr(); }
+const Expr& expr_of(const Expr& expr) { return expr; }
+const Parameter* parameter_in(const Operand& operand) { return operand.parameter(); }
+const Parameter* parameter_in(const Expr&) { return nullptr; }
+
 /// Records a node like the newest of its op, if it has the same attributes and parameters, and operands of the same
 /// types before those; else gives -1.
+template <class Given>
 [[gnu::always_inline]] inline std::int32_t Graph::record_like_newest(const NewestOp& newest, const OpInfo& info,
                                                                      const void* attrs, const void* fields,
-                                                                     std::span<const Operand> operands) {
-  if (newest.info != &info || newest.epoch != epoch_) return -1;
+                                                                     std::span<const Given> operands,
+                                                                     SourceLine where) {
+  if (newest.info != &info || newest.epoch != epoch_ || newest.operands != operands.size()) return -1;
   const std::size_t sample = at(newest.node);
   const std::size_t count = operands.size();
   NodeId* const nodes = room_for_inputs(count);  // before the look at those of the sample, which may move
@@ -391,7 +399,7 @@ void Graph::grow_fields(std::size_t at_least) {
   InstanceId instance = kNoInstance;
   std::size_t i = 0;
   for (; i < newest.stacked; ++i) {
-    const Expr& expr = operands[i].expr();
+    const Expr& expr = expr_of(operands[i]);
     if (!owns(expr)) return -1;
     const NodeId node = expr.node();
     if (shared_[at(node)] != 0 || type_[at(node)] != type_[at(of_sample[i])]) return -1;
@@ -400,7 +408,8 @@ void Graph::grow_fields(std::size_t at_least) {
     nodes[i] = node;
   }
   for (; i < count; ++i) {
-    if (operands[i].parameter() == nullptr || operands[i].parameter()->uid() != newest.parameters[i]) return -1;
+    const Parameter* const parameter = parameter_in(operands[i]);
+    if (parameter == nullptr || parameter->uid() != newest.parameters[i]) return -1;
     nodes[i] = of_sample[i];
   }
   if (info.attr_words > 0) {
@@ -409,27 +418,28 @@ void Graph::grow_fields(std::size_t at_least) {
     if (!std::equal(words, words + info.attr_words, known)) return -1;
   }
   if (info.check != nullptr && !is_choice(signatures_[signature_[sample]], fields)) return -1;
-  return index_of(append_like(sample, count, fields, instance, operands.front().where()));
+  return index_of(append_like(sample, count, fields, instance, where));
 }
 
 /// Remembers a node, where others may be recorded like it.
-void Graph::remember(NewestOp& newest, const OpInfo& info, NodeId node, std::span<const Operand> operands) const {
-  if (operands.size() > NewestOp::kMost || info.takes_any_number()) return;
+template <class Given>
+void Graph::remember(NewestOp& newest, const OpInfo& info, NodeId node, std::span<const Given> operands) const {
+  if (operands.size() > NewestOp::kMost || info.is_ragged()) return;
   std::size_t stacked = 0;
-  while (stacked < operands.size() && operands[stacked].parameter() == nullptr) ++stacked;
+  while (stacked < operands.size() && parameter_in(operands[stacked]) == nullptr) ++stacked;
   for (std::size_t i = 0; i < stacked; ++i)
     if (shared(inputs(node)[i])) return;
   if (stacked == 0 && !info.never_shared()) return;
-  const std::span<const Operand> behind = operands.subspan(stacked);
-  if (!std::all_of(behind.begin(), behind.end(), [](const Operand& each) { return each.parameter() != nullptr; }))
+  const std::span<const Given> behind = operands.subspan(stacked);
+  if (!std::all_of(behind.begin(), behind.end(), [](const Given& each) { return parameter_in(each) != nullptr; }))
     return;
-  newest = {.info = &info, .node = node, .epoch = epoch_, .stacked = stacked};
-  for (std::size_t i = stacked; i < operands.size(); ++i) newest.parameters[i] = operands[i].parameter()->uid();
+  newest = {.info = &info, .node = node, .epoch = epoch_, .operands = operands.size(), .stacked = stacked};
+  for (std::size_t i = stacked; i < operands.size(); ++i) newest.parameters[i] = parameter_in(operands[i])->uid();
 }
 
 /// Where the newest node of an op is kept: ops with several weights have several. Two that meet live side by side.
-[[gnu::always_inline]] inline Graph::NewestOp& Graph::newest_op(const OpInfo& info, const Operand& last) {
-  const std::uint64_t uid = last.parameter() != nullptr ? last.parameter()->uid() : 0;
+[[gnu::always_inline]] inline Graph::NewestOp& Graph::newest_op(const OpInfo& info, const Parameter* last) {
+  const std::uint64_t uid = last != nullptr ? last->uid() : 0;
   const std::uint64_t mixed = (static_cast<std::uint64_t>(index_of(info.id)) + 97 * uid) * 0x9E3779B97F4A7C15;
   const std::size_t place = mixed >> 58;
   static_assert(std::tuple_size_v<decltype(newest_ops_)> == 1 << 6);
@@ -439,8 +449,9 @@ void Graph::remember(NewestOp& newest, const OpInfo& info, NodeId node, std::spa
 }
 
 Expr Graph::record(const OpInfo& info, const void* attrs, const void* fields, std::span<const Operand> operands) {
-  NewestOp& newest = newest_op(info, operands.back());
-  if (const std::int32_t like = record_like_newest(newest, info, attrs, fields, operands); like >= 0)
+  NewestOp& newest = newest_op(info, operands.back().parameter());
+  const SourceLine where = operands.front().where();
+  if (const std::int32_t like = record_like_newest(newest, info, attrs, fields, operands, where); like >= 0)
     return expr(NodeId{like});
   const Mark before = mark();
   NodeId* nodes = room_for_inputs(operands.size());
@@ -449,11 +460,11 @@ Expr Graph::record(const OpInfo& info, const void* attrs, const void* fields, st
       const Operand& operand = operands[i];
       nodes[i] = owns(operand.expr()) ? operand.expr().node() : node_of(info, i, operand);
     }
-    const Expr result = append(info, attrs, fields, {nodes, operands.size()}, operands.front().where());
+    const Expr result = append(info, attrs, fields, {nodes, operands.size()}, where);
     remember(newest, info, result.node(), operands);
     return result;
   } catch (const Refusal& refusal) {
-    refuse(info, refusal, {nodes, operands.size()}, operands.front().where(), before);
+    refuse(info, refusal, {nodes, operands.size()}, where, before);
   } catch (...) {
     roll_back(before);  // parameters that were recorded for this node alone
     throw;
@@ -461,8 +472,11 @@ Expr Graph::record(const OpInfo& info, const void* attrs, const void* fields, st
 }
 
 Expr Graph::record(const OpInfo& info, const void* attrs, const void* fields, const Operands& operands) {
-  const Mark before = mark();
   const std::span<const Expr> list = operands.list();
+  NewestOp& newest = newest_op(info, nullptr);
+  if (const std::int32_t like = record_like_newest(newest, info, attrs, fields, list, operands.where()); like >= 0)
+    return expr(NodeId{like});
+  const Mark before = mark();
   if (list.empty())
     refuse(info, {fmt::format("{}: needs at least one operand", info.name)}, {}, operands.where(), before);
   NodeId* nodes = room_for_inputs(list.size());
@@ -471,7 +485,9 @@ Expr Graph::record(const OpInfo& info, const void* attrs, const void* fields, co
     nodes[i] = list[i].node();
   }
   try {
-    return append(info, attrs, fields, {nodes, list.size()}, operands.where());
+    const Expr result = append(info, attrs, fields, {nodes, list.size()}, operands.where());
+    remember(newest, info, result.node(), list);
+    return result;
   } catch (const Refusal& refusal) {
     refuse(info, refusal, {nodes, list.size()}, operands.where(), before);
   }
@@ -484,6 +500,16 @@ Expr Graph::record_leaf(const OpInfo& info, const void* attrs, const void* field
   } catch (const Refusal& refusal) {
     refuse(info, refusal, {}, where, before);
   }
+}
+
+NodeId Graph::record_like(NodeId sample, std::int32_t results, std::span<const NodeId> stacked, SourceLine where) {
+  const NodeId cell = record_like(sample, nullptr, stacked, where);
+  const InstanceId instance = instance_[at(cell)];
+  for (std::int32_t k = 1; k < results; ++k) {
+    *room_for_inputs(1) = cell;
+    append_like(at(sample) + static_cast<std::size_t>(k), 1, nullptr, instance, where);
+  }
+  return cell;
 }
 
 NodeId Graph::record_like(NodeId sample, const void* fields, std::span<const NodeId> stacked, SourceLine where) {

@@ -169,6 +169,8 @@ class ESPALIER_EXPORT Graph {
   /// Appends a node of the signature of `sample`, which has the same shared operands behind its stacked ones. The
   /// stacked ones must be nodes of this graph, of the types that those of the sample have: nothing is checked.
   NodeId record_like(NodeId sample, const void* fields, std::span<const NodeId> stacked, SourceLine where);
+  /// The same for a cell without fields and the further ones of its results, which follow it.
+  NodeId record_like(NodeId sample, std::int32_t results, std::span<const NodeId> stacked, SourceLine where);
   /// The cells that were used here, to find a sample by.
   KnownCells& known_cells() { return known_cells_; }
   /// Another number whenever recorded nodes are taken back or cleared: samples of before are none any more.
@@ -238,10 +240,12 @@ class ESPALIER_EXPORT Graph {
   NodeId append_like(std::size_t sample, std::size_t operands, const void* fields, InstanceId instance,
                      SourceLine where);
   struct NewestOp;
-  NewestOp& newest_op(const OpInfo& info, const Operand& last);
+  NewestOp& newest_op(const OpInfo& info, const Parameter* last);
+  template <class Given>
   std::int32_t record_like_newest(const NewestOp& newest, const OpInfo& info, const void* attrs, const void* fields,
-                                  std::span<const Operand> operands);
-  void remember(NewestOp& newest, const OpInfo& info, NodeId node, std::span<const Operand> operands) const;
+                                  std::span<const Given> operands, SourceLine where);
+  template <class Given>
+  void remember(NewestOp& newest, const OpInfo& info, NodeId node, std::span<const Given> operands) const;
   SignatureId new_signature(const OpInfo& info, const void* attrs, std::span<const NodeId> operands,
                             std::span<const std::uint32_t> key, std::uint64_t hash);
   std::uint32_t add_fields(const void* fields, std::size_t bytes);
@@ -306,7 +310,8 @@ class ESPALIER_EXPORT Graph {
     const OpInfo* info = nullptr;
     NodeId node{};
     std::uint32_t epoch = 0;
-    std::size_t stacked = 0;                        // operands before its parameters, made from no parameters alone
+    std::size_t operands = 0;
+    std::size_t stacked = 0;                        // of these before its parameters, made from no parameters alone
     std::array<std::uint64_t, kMost> parameters{};  // the uids of those behind, by operand
   };
   std::array<NewestOp, 64> newest_ops_;

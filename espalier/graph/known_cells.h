@@ -24,8 +24,9 @@ struct KnownCell {
   std::uint32_t inputs = 0;
   std::array<TypeId, kMostInputs> types{};
   const cells::Compiled* compiled = nullptr;
-  NodeId projection{};  // if it has one
-  NodeId update{};      // likewise
+  NodeId projection{};       // if it has one
+  NodeId update{};           // likewise
+  std::int32_t results = 0;  // where the update is all there is, of the very inputs: how many it has; else 0
 
   bool is_of(std::uint64_t uid, std::span<const TypeId> of) const {
     if (cell != uid || inputs != of.size()) return false;

@@ -108,6 +108,7 @@ struct OpInfo {
   bool random = false;           // depends on a counter: never merged with an equal node
   bool gathers = false;          // its kernels take the rows of blocks from wherever they lie
   bool stores_shared = false;    // backward may be told to store the gradients of shared inputs instead of adding
+  std::uint32_t adds_only = 0;   // shared inputs, a bit each, whose gradient does not read their own values
   std::int32_t result = 0;       // of Kind::kResult: which
   std::int32_t results = 1;      // of Kind::kCell: how many
   std::int64_t deferred = 0;     // of Kind::kCell: floats a row that backward leaves for the gradients of weights

@@ -17,6 +17,7 @@ struct Affine {
   static constexpr Keep kKeep{.only = {"x", "W"}};
   static constexpr bool kGathers = true;
   static constexpr bool kStoresShared = true;
+  static constexpr std::uint32_t kAddsOnly = 0b110;  // W and b
   using Attrs = None;
   using Fields = None;
 

@@ -16,6 +16,7 @@ struct Linear {
   static constexpr Keep kKeep{.inputs = true};
   static constexpr bool kGathers = true;
   static constexpr bool kStoresShared = true;
+  static constexpr std::uint32_t kAddsOnly = 0b10;  // W
   using Attrs = None;
   using Fields = None;
 

@@ -13,7 +13,7 @@
 ///   check(attrs, fields, in)              refuses fields, node by node
 ///   choices(attrs, in)                    its first field, an int32, is from 0 to below so many: only others are
 ///   checked saved(attrs, in)                      how many floats a row forward leaves for backward kPerInstance,
-///   kRandom, kGathers, kStoresShared, table_row, view, side_by_side, weight, keeps_operand,
+///   kRandom, kGathers, kStoresShared, kAddsOnly, table_row, view, side_by_side, weight, keeps_operand,
 ///     place_random      see OpInfo
 /// Without forward and backward, both are derived from plain: right, and slow.
 #pragma once
@@ -89,6 +89,7 @@ OpInfo make_op_info() {
   if constexpr (requires { Op::kRandom; }) info.random = Op::kRandom;
   if constexpr (requires { Op::kGathers; }) info.gathers = Op::kGathers;
   if constexpr (requires { Op::kStoresShared; }) info.stores_shared = Op::kStoresShared;
+  if constexpr (requires { Op::kAddsOnly; }) info.adds_only = Op::kAddsOnly;
   if constexpr (requires { &Op::place_random; })
     info.place_random = [](void* fields, std::uint64_t seed, std::uint64_t step, std::uint64_t instance_key,
                            std::uint32_t number) {

@@ -119,27 +119,86 @@ void Optimizer::update_parameter(Parameter& parameter, const Gradient& gradient,
   });
 }
 
+double Optimizer::rate_now() const {
+  const double rate = learning_rate_ * (schedule_ ? schedule_(steps_) : 1.0);
+  require_rate(rate);
+  return rate;
+}
+
+Optimizer::Slots& Optimizer::next_slots(const Parameter& parameter) {
+  auto place = slots_.find(parameter.uid());
+  if (place == slots_.end()) place = slots_.emplace(parameter.uid(), empty_slots(parameter)).first;
+  Slots& slots = place->second;
+  const DType dtype = parameter.value().dtype();
+  for (Tensor& tensor : slots.tensors)
+    if (tensor.dtype() != dtype) tensor = tensor.to(dtype);  // the model was converted
+  ++slots.steps;
+  return slots;
+}
+
+void Optimizer::update_by(Parameter& parameter, const Gradient& gradient, double rate) {
+  Slots& slots = next_slots(parameter);
+  visit_float(parameter.value().dtype(), [&]<class T>(T) {
+    update_parameter<T>(parameter, gradient, slots, rate * parameter.learning_rate_scale);
+  });
+}
+
 void Optimizer::step(Gradients& gradients) {
   const FlushDenormals flush;
-  const double factor = schedule_ ? schedule_(steps_) : 1.0;
-  require_rate(learning_rate_ * factor);
+  const double rate = rate_now();
   if (clip_norm_ > 0) last_norm_ = clip_by_norm(gradients, clip_norm_);
-  for (Parameter* parameter : model_.parameters()) {
-    if (parameter->frozen) continue;
-    const Gradient* gradient = gradients.find(*parameter);
-    if (gradient == nullptr) continue;
-    const DType dtype = parameter->value().dtype();
-    auto place = slots_.find(parameter->uid());
-    if (place == slots_.end()) place = slots_.emplace(parameter->uid(), empty_slots(*parameter)).first;
-    Slots& slots = place->second;
-    for (Tensor& tensor : slots.tensors)
-      if (tensor.dtype() != dtype) tensor = tensor.to(dtype);  // the model was converted
-    ++slots.steps;
-    const double rate = learning_rate_ * factor * parameter->learning_rate_scale;
-    visit_float(dtype, [&]<class T>(T) { update_parameter<T>(*parameter, *gradient, slots, rate); });
-  }
+  for (Parameter* parameter : model_.parameters())
+    if (const Gradient* gradient = parameter->frozen ? nullptr : gradients.find(*parameter))
+      update_by(*parameter, *gradient, rate);
   ++steps_;
   gradients.clear();
+}
+
+/// The parameters of the model, each of which makes its step when its gradient is added to it.
+class Optimizer::Values : public ParameterValues {
+ public:
+  explicit Values(Optimizer& optimizer) : optimizer_(optimizer) {}
+
+  float* open(const Parameter& parameter) override {
+    // That of a rate of its own comes later, and those of other models not at all.
+    Parameter* const own = optimizer_.model_.find(parameter.name());
+    if (own != &parameter || parameter.learning_rate_scale != 1) return nullptr;
+    changed_.push_back(own);
+    return own->mutable_value().as<float>().data();
+  }
+  bool has_changed(const Parameter& parameter) const {
+    return std::find(changed_.begin(), changed_.end(), &parameter) != changed_.end();
+  }
+  /// Counts the steps of those that were changed.
+  void count_steps() {
+    for (const Parameter* parameter : changed_) optimizer_.next_slots(*parameter);
+  }
+
+ private:
+  Optimizer& optimizer_;
+  std::vector<const Parameter*> changed_;
+};
+
+void Optimizer::minimise(const Expr& loss) {
+  Gradients& gradients = model_.gradients();
+  if (!adds_gradients() || clip_norm_ > 0 || !gradients.empty()) {
+    loss.backward({.into = &gradients, .wanted = {}});
+    step(gradients);
+    return;
+  }
+  const double rate = rate_now();
+  scaled_.clear();
+  Values values(*this);
+  loss.backward({.into = &scaled_, .factor = -rate, .values = &values, .wanted = {}});
+  const FlushDenormals flush;
+  values.count_steps();
+  for (Parameter* parameter : model_.parameters()) {
+    const Gradient* gradient = parameter->frozen ? nullptr : scaled_.find(*parameter);
+    if (gradient == nullptr) continue;
+    if (values.has_changed(*parameter)) --slots_.at(parameter->uid()).steps;  // both are one step
+    update_by(*parameter, *gradient, -1);
+  }
+  ++steps_;
 }
 
 NamedTensors Optimizer::state() const {

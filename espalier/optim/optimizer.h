@@ -4,6 +4,8 @@
 ///   loss.backward();
 ///   adam.step();                          // uses model.gradients() and clears them
 ///
+/// or both at once: adam.minimise(loss).
+///
 /// Tables whose gradient is single rows: only those rows of the table and of the optimizer's state are read or written,
 /// so a step costs as much as the rows used, and the others keep their bits. Momentum, averages and weight decay of a
 /// row therefore stand still while the row is not used. Counts of steps, as in Adam's correction of its averages,
@@ -60,6 +62,11 @@ class ESPALIER_EXPORT Optimizer {
   void step() { step(model_.gradients()); }
   /// The same by other gradients; those of parameters that are not the model's have no effect.
   void step(Gradients& gradients);
+  /// Differentiates the loss and makes a step by its gradients and those that the model has already. Gradients of
+  /// parameters that are not the model's are not kept. The numbers are those of loss.backward() and step() but for
+  /// rounding: where the rule is to add the gradient times a number, as that of plain Sgd is, most parameters are
+  /// changed as their gradients are computed, which saves two passes over them.
+  void minimise(const Expr& loss);
 
   double learning_rate() const { return learning_rate_; }
   /// Refuses rates that are negative or not finite.
@@ -85,6 +92,8 @@ class ESPALIER_EXPORT Optimizer {
   /// no clipping.
   Optimizer(Model& model, std::string name, std::vector<std::string> slots, double learning_rate, double clip_norm);
 
+  /// Whether the rule is: value -= learning rate * gradient.
+  virtual bool adds_gradients() const { return false; }
   /// Numbers that depend only on how many steps a parameter has had, this one included.
   virtual std::array<double, 2> corrections(std::int64_t step) const;
   /// The rule. Called for disjoint ranges, from several threads at once.
@@ -99,7 +108,13 @@ class ESPALIER_EXPORT Optimizer {
     std::vector<Tensor> tensors;
     std::int64_t steps = 0;
   };
+  class Values;
   Slots empty_slots(const Parameter& parameter) const;
+  /// Those of a parameter that makes a step now.
+  Slots& next_slots(const Parameter& parameter);
+  /// The learning rate of this step.
+  double rate_now() const;
+  void update_by(Parameter& parameter, const Gradient& gradient, double rate);
   template <class T>
   void update_parameter(Parameter& parameter, const Gradient& gradient, Slots& slots, double rate) const;
 
@@ -112,6 +127,7 @@ class ESPALIER_EXPORT Optimizer {
   std::int64_t steps_ = 0;
   double last_norm_ = 0;
   std::unordered_map<std::uint64_t, Slots> slots_;  // by the uid of the parameter
+  Gradients scaled_;                                // of minimise(); its memory is kept
 };
 
 }  // namespace espalier::optim

@@ -28,6 +28,7 @@ class ESPALIER_EXPORT Sgd : public Optimizer {
   explicit Sgd(Model& model, const SgdOptions& options = {});
 
  private:
+  bool adds_gradients() const override { return options_.momentum == 0 && options_.weight_decay == 0; }
   void update(const Range<float>& range) const override;
   void update(const Range<double>& range) const override;
 
