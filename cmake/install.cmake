@@ -60,6 +60,7 @@ set(internal_headers
   espalier/kernels/grain.h
   espalier/kernels/onednn.h
   espalier/kernels/outer_product.h
+  espalier/kernels/row_sum.h
   espalier/kernels/sizes.h
   espalier/kernels/small_product.h
   espalier/kernels/transpose.h

@@ -131,7 +131,7 @@ class Layout {
         const auto gaps = written[at(operand.base)].gaps(operand.offset, operand.offset + operand.width);
         std::int64_t open = 0;
         for (const auto& [begin, end] : gaps) open += end - begin;
-        if (open == operand.width && operand.width > 0) {
+        if (open == operand.width && operand.width > 0 && !is_shifted(instruction, k)) {
           instruction.writes[k] = Write::kStore;
           written[at(operand.base)].add(operand.offset, operand.offset + operand.width);
         } else {
@@ -153,6 +153,18 @@ class Layout {
       }
       program_->zeroed_inputs_.push_back(static_cast<std::int32_t>(number));
     }
+  }
+
+  /// Whether an operand shares some columns with another one, at other places of theirs. A kernel that goes through all
+  /// operands together would then store over what it added before.
+  bool is_shifted(const Instruction& instruction, std::size_t k) {
+    if (instruction.is_product()) return false;  // its parts are written one after the other
+    const Value& of = value(instruction.in[k]);
+    return std::any_of(instruction.in.begin(), instruction.in.end(), [&](std::int32_t id) {
+      const Value& other = value(id);
+      return other.base == of.base && other.offset != of.offset && other.offset < of.offset + of.width &&
+             of.offset < other.offset + other.width;
+    });
   }
 
   /// Where all of a temp's columns are opened by ops that can leave the result in their place, it is kept as it is

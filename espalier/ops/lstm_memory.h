@@ -11,9 +11,28 @@
 namespace espalier {
 namespace ops {
 
-inline kernels::GradientTarget target_of(const GradRows& grads, std::int64_t r) {
-  return grads ? kernels::GradientTarget{grads.rows()[r], grads.stores()} : kernels::GradientTarget{};
+inline kernels::GradientRows target_of(const GradRows& grads) { return {grads.rows(), grads.stores()}; }
+
+/// Columns k * width to (k + 1) * width - 1.
+template <class T>
+BasicRows<T> part_of(BasicRows<T> rows, std::size_t k, std::int64_t width) {
+  rows.data += static_cast<std::int64_t>(k) * width;
+  rows.width = width;
+  return rows;
 }
+
+/// One for each operand: most cells have few.
+template <class T>
+class Few {
+ public:
+  explicit Few(std::size_t count) : many_(count > few_.size() ? count : 0) {}
+  T* data() { return many_.empty() ? few_.data() : many_.data(); }
+  T& operator[](std::size_t i) { return data()[i]; }
+
+ private:
+  std::array<T, 6> few_{};
+  std::vector<T> many_;
+};
 
 /// The memory of an LSTM in one pass: gates are opened, and what they let through is added up. Forward leaves the open
 /// gates. x is i, u, f_1, c_1, f_2, c_2, ...
@@ -58,33 +77,10 @@ struct LstmMemory {
   }
   static std::int64_t saved_in_place(const Attrs&, const InputShapes&) { return 0; }
   static void forward(const Attrs&, const StepIn& in, const StepOut& out) {
-    const std::size_t count = in.size();
-    Pointers<const float*> x(count);
-    Pointers<float*> opened(count / 2 + 1);
-    const bool leaves = out.in_place || out.saved.data != nullptr;
-    for (std::int64_t r = 0; r < in.rows; ++r) {
-      for (std::size_t k = 0; k < count; ++k) x[k] = in[k][r];
-      for (std::size_t k = 0; k < count / 2 + 1 && leaves; ++k)
-        opened[k] =
-            out.in_place ? const_cast<float*>(x[gate(k)]) : out.saved[r] + static_cast<std::int64_t>(k) * out.y.width;
-      kernels::lstm_memory(out.y.width, children(count), x.data(), out.y[r], leaves ? opened.data() : nullptr);
-    }
+    kernels::lstm_memory(Forward(in, out).rows());
   }
   static void backward(const Attrs&, const Saved& saved, Grads& grads) {
-    const std::size_t count = saved.in.size();
-    Pointers<const float*> x(count);
-    Pointers<const float*> opened(count / 2 + 1);
-    Pointers<kernels::GradientTarget> targets(count);
-    for (std::int64_t r = 0; r < saved.in.rows; ++r) {
-      for (std::size_t k = 0; k < count; ++k) {
-        x[k] = saved.in[k][r];
-        targets[k] = target_of(grads[k], r);
-      }
-      for (std::size_t k = 0; k < count / 2 + 1; ++k)
-        opened[k] = saved.in_place ? x[gate(k)] : saved.saved[r] + static_cast<std::int64_t>(k) * saved.dy.width;
-      kernels::lstm_memory_gradient(saved.dy.width, children(count), x.data(), opened.data(), saved.dy[r],
-                                    targets.data());
-    }
+    kernels::lstm_memory_gradient(Backward(saved, grads).rows());
   }
   static Samples samples() {
     const Tensor zero({1}, {0});
@@ -102,21 +98,51 @@ struct LstmMemory {
             refuses<LstmMemory>({{3}, {4}}, "lstm_memory: x[0] is [3] and x[1] is [4]; all must be equal")};
   }
 
- private:
-  /// One for each operand: most cells have few.
-  template <class T>
-  class Pointers {
+  /// A step as its kernel takes it.
+  class Forward {
    public:
-    explicit Pointers(std::size_t count) : many_(count > few_.size() ? count : 0) {}
-    T* data() { return many_.empty() ? few_.data() : many_.data(); }
-    T& operator[](std::size_t i) { return data()[i]; }
+    Forward(const StepIn& in, const StepOut& out) : opened_(gates(in.size())) {
+      const bool leaves = out.in_place || out.saved.data != nullptr;
+      for (std::size_t k = 0; k < gates(in.size()) && leaves; ++k) {
+        const ConstRows gate = in[gate_of(k)];
+        opened_[k] = out.in_place
+                         ? Rows{const_cast<float*>(gate.data), gate.count, gate.width, gate.stride, gate.offsets}
+                         : part_of(out.saved, k, out.y.width);
+      }
+      rows_ = {children(in.size()), in.inputs.data(), out.y, leaves ? opened_.data() : nullptr};
+    }
+    Forward(const Forward&) = delete;
+    Forward& operator=(const Forward&) = delete;
+    ~Forward() = default;
+    const kernels::LstmMemoryRows& rows() const { return rows_; }
 
    private:
-    std::array<T, 8> few_{};
-    std::vector<T> many_;
+    Few<Rows> opened_;
+    kernels::LstmMemoryRows rows_;
   };
+  class Backward {
+   public:
+    Backward(const Saved& saved, const Grads& grads) : opened_(gates(saved.in.size())), targets_(saved.in.size()) {
+      for (std::size_t k = 0; k < gates(saved.in.size()); ++k)
+        opened_[k] = saved.in_place ? saved.in[gate_of(k)] : part_of(saved.saved, k, saved.dy.width);
+      for (std::size_t k = 0; k < saved.in.size(); ++k) targets_[k] = target_of(grads[k]);
+      rows_ = {children(saved.in.size()), saved.in.inputs.data(), opened_.data(), saved.dy, targets_.data()};
+    }
+    Backward(const Backward&) = delete;
+    Backward& operator=(const Backward&) = delete;
+    ~Backward() = default;
+    const kernels::LstmMemoryGradients& rows() const { return rows_; }
+
+   private:
+    Few<ConstRows> opened_;
+    Few<kernels::GradientRows> targets_;
+    kernels::LstmMemoryGradients rows_;
+  };
+
+ private:
   /// The operand that is opened as number k.
-  static std::size_t gate(std::size_t k) { return k < 2 ? k : 2 * (k - 1); }
+  static std::size_t gate_of(std::size_t k) { return k < 2 ? k : 2 * (k - 1); }
+  static std::size_t gates(std::size_t operands) { return operands / 2 + 1; }
   static std::int64_t children(std::size_t operands) { return static_cast<std::int64_t>(operands / 2) - 1; }
 };
 

@@ -30,22 +30,9 @@ struct LstmOutput {
   }
   static std::uint32_t overwrites(std::size_t) { return 1; }
   static std::int64_t saved_in_place(const Attrs&, const InputShapes& in) { return in["o"].elements(); }
-  static void forward(const Attrs&, const StepIn& in, const StepOut& out) {
-    const std::int64_t n = out.y.width;
-    const bool leaves = out.saved.data != nullptr;
-    for (std::int64_t r = 0; r < in.rows; ++r) {
-      float* const saved = leaves ? out.saved[r] : nullptr;
-      float* const opened = out.in_place ? const_cast<float*>(in[0][r]) : saved;
-      kernels::lstm_output(n, in[0][r], in[1][r], out.y[r], opened, leaves && !out.in_place ? saved + n : saved);
-    }
-  }
+  static void forward(const Attrs&, const StepIn& in, const StepOut& out) { kernels::lstm_output(rows_of(in, out)); }
   static void backward(const Attrs&, const Saved& saved, Grads& grads) {
-    const std::int64_t n = saved.dy.width;
-    for (std::int64_t r = 0; r < saved.in.rows; ++r) {
-      const float* const opened = saved.in_place ? saved.in[0][r] : saved.saved[r];
-      const float* const memory = saved.in_place ? saved.saved[r] : saved.saved[r] + n;
-      kernels::lstm_output_gradient(n, opened, memory, saved.dy[r], target_of(grads[0], r), target_of(grads[1], r));
-    }
+    kernels::lstm_output_gradient(rows_of(saved, grads));
   }
   static Samples samples() {
     return {gives<LstmOutput>({Tensor({2}, {0, 1}), Tensor({2}, {1, 0})}, Tensor({2}, {0.380797F, 0})),
@@ -53,6 +40,22 @@ struct LstmOutput {
   }
   static Refusals refusals() {
     return {refuses<LstmOutput>({{3}, {4}}, "lstm_output: shape of o ([3]) and shape of c ([4]) differ")};
+  }
+
+ private:
+  static kernels::LstmOutputRows rows_of(const StepIn& in, const StepOut& out) {
+    kernels::LstmOutputRows rows{in[0], in[1], out.y, {}, {}};
+    if (out.saved.data == nullptr) return rows;
+    rows.tanh_c = part_of(out.saved, out.in_place ? 0 : 1, out.y.width);
+    rows.opened = part_of(out.saved, 0, out.y.width);
+    if (out.in_place)
+      rows.opened = {const_cast<float*>(in[0].data), in[0].count, in[0].width, in[0].stride, in[0].offsets};
+    return rows;
+  }
+  static kernels::LstmOutputGradients rows_of(const Saved& saved, const Grads& grads) {
+    const std::int64_t width = saved.dy.width;
+    return {saved.in_place ? saved.in[0] : part_of(saved.saved, 0, width),
+            part_of(saved.saved, saved.in_place ? 0 : 1, width), saved.dy, target_of(grads[0]), target_of(grads[1])};
   }
 };
 

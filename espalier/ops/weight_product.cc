@@ -7,6 +7,7 @@
 #include "espalier/kernels/grain.h"
 #include "espalier/kernels/prepared.h"
 #include "espalier/kernels/product.h"
+#include "espalier/kernels/row_sum.h"
 #include "espalier/kernels/rows.h"
 #include "espalier/kernels/small_product.h"
 #include "espalier/ops/product_log.h"
@@ -172,12 +173,7 @@ void weight_gradient(const ConstRows& x, const ConstRows& dy, float* dW, std::in
 
 void sum_of_rows(const ConstRows& rows, float* sum, bool accumulate) {
   if (!accumulate) kernels::fill(0.0F, {sum, static_cast<std::size_t>(rows.width)});
-  // Columns that fit into the first cache together are added up over all rows before the next ones come.
-  constexpr std::int64_t kColumns = 1024;
-  for (std::int64_t begin = 0; begin < rows.width; begin += kColumns) {
-    const auto width = static_cast<std::size_t>(std::min(kColumns, rows.width - begin));
-    for (std::int64_t r = 0; r < rows.count; ++r) kernels::add({rows[r] + begin, width}, {sum + begin, width});
-  }
+  kernels::add_rows(rows, sum);
 }
 
 void affine_forward(const StepIn& in, bool has_bias, const Rows& y) {
