@@ -40,6 +40,7 @@ set(internal_headers
   espalier/data/value_payload.h
   espalier/exec/ancestors.h
   espalier/exec/backward.h
+  espalier/exec/backward_lists.h
   espalier/exec/collect.h
   espalier/exec/deferred.h
   espalier/exec/engine.h

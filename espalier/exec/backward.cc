@@ -5,10 +5,11 @@
 
 #include "espalier/base/arena.h"
 #include "espalier/base/threads.h"
-#include "espalier/exec/deferred.h"
+#include "espalier/exec/backward_lists.h"
 #include "espalier/exec/gradients.h"
 #include "espalier/exec/ledger.h"
 #include "espalier/exec/node_call.h"
+#include "espalier/exec/parameters.h"
 #include "espalier/exec/stopwatch.h"
 #include "espalier/kernels/rows.h"
 #include "espalier/ops/plain_step.h"
@@ -21,41 +22,6 @@ namespace {
 bool uses_memory_again(std::span<const Run> runs, const Wishes& wishes) {
   return runs.size() == 1 && !wishes.any_wanted();
 }
-
-/// What the gradients of an operand's rows need before they are written.
-struct Opened {
-  std::vector<NodeId> clean;  // nothing is there yet
-  bool all_clean = true;
-  std::vector<std::int64_t> offsets;
-};
-
-/// The lists of a pass, which a thread keeps from one to the next: most passes over small graphs would be spent on
-/// getting memory for them.
-struct Lists {
-  std::vector<DeferredGroup> groups;
-  std::vector<std::int32_t> group_of;  // by signature; -1: none
-  std::vector<DeferredGroup::Target> targets_of_group;
-  std::vector<std::uint8_t> is_read;  // by node, of parameters; empty where nobody asked
-
-  // Of the step at hand.
-  std::vector<NodeId> some_nodes;     // where not all rows of a step take part
-  std::vector<std::int32_t> numbers;  // likewise, which
-  std::vector<std::int64_t> dy_offsets;
-  std::vector<Rows> result_gradients;
-  std::vector<std::vector<std::int64_t>> result_offsets;
-  std::vector<std::int64_t> deferred_offsets;
-  std::vector<GradRows> grads;
-  std::vector<Opened> opened;
-  std::vector<float*> targets;
-  std::vector<std::int32_t> rows;  // of a table
-  std::vector<const std::byte*> row_values;
-  std::vector<float> unread;
-
-  static Lists& of_thread() {
-    thread_local Lists lists;
-    return lists;
-  }
-};
 
 class Backward {
  public:
@@ -123,7 +89,7 @@ class Backward {
     const Parameter* parameter = graph_.parameter_of(base);
     // That of a wanted parameter is gathered by itself: the Gradients may hold those of earlier passes already.
     if (parameter != nullptr && !parameter->frozen && !wishes_.is_wanted(base)) {
-      if (float* const values = values_to_change(base, *parameter)) {
+      if (float* const values = is_at_end_ ? values_to_change(base, *parameter) : nullptr) {
         ledger_.open(base, reinterpret_cast<std::byte*>(values), /*empty=*/false);
         return;
       }
@@ -134,24 +100,12 @@ class Backward {
     ledger_.open(base, leaf_memory_.allocate(static_cast<std::size_t>(bytes(base))));
   }
 
-  /// The numbers of a parameter, if its gradient may be added to them: at the end, when nobody will read them any more.
+  /// The numbers of a parameter, if its gradient may be added to them, now that nobody else will read them.
   float* values_to_change(NodeId node, const Parameter& parameter) {
     ParameterValues* const values = wishes_.options().values;
-    if (values == nullptr || !is_at_end_ || graph_.type(node).dtype != DType::kFloat32) return nullptr;
-    if (lists_.is_read.empty()) find_read();
+    if (values == nullptr || graph_.type(node).dtype != DType::kFloat32) return nullptr;
+    if (lists_.is_read.empty()) find_read_parameters(graph_, lists_.is_read);
     return lists_.is_read[at(node)] != 0 ? nullptr : values->open(parameter);
-  }
-  /// Which parameters are read by the gradients of shared operands, or are no such operands.
-  void find_read() {
-    lists_.is_read.assign(static_cast<std::size_t>(graph_.size()), 0);
-    for (std::int32_t v = 0; v < graph_.size(); ++v) {
-      const OpInfo& info = *graph_.signature(NodeId{v}).info;
-      const std::span<const NodeId> inputs = graph_.inputs(NodeId{v});
-      for (std::size_t i = 0; i < inputs.size(); ++i) {
-        const bool adds_only = info.by_identity(i) && (info.adds_only >> std::min<std::size_t>(i, 31) & 1U) != 0;
-        if (graph_.shared(inputs[i]) && !adds_only) lists_.is_read[at(inputs[i])] = 1;
-      }
-    }
   }
 
   Gradients& gradients_of(const Parameter& parameter) {
@@ -604,7 +558,7 @@ class Backward {
   std::vector<Gradients*> used_;
   std::int32_t groups_used_ = 0;
   bool is_at_end_ = false;  // all steps are done: only shared operands are without their gradients
-  Lists& lists_ = Lists::of_thread();
+  BackwardLists& lists_ = BackwardLists::of_thread();
 
   // Of the step at hand.
   std::int32_t run_ = 0;

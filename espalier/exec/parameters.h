@@ -1,6 +1,7 @@
 /// Parameters that change under a graph: what was computed from the old numbers is not mixed with the new ones.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -19,5 +20,9 @@ void refuse_mixture(const Graph& graph, std::span<const NodeId> known, std::span
 
 /// Where the numbers of a leaf are. Refuses a parameter that was changed.
 const std::byte* leaf_value(const Graph& graph, NodeId leaf);
+
+/// Marks, by node, the parameters that are used as anything but weights and biases of products: gradients of shared
+/// operands may read those, so that their numbers must stay until all are computed.
+void find_read_parameters(const Graph& graph, std::vector<std::uint8_t>& is_read);
 
 }  // namespace espalier::exec

@@ -26,6 +26,7 @@
 
 #include "espalier/base/export.h"
 #include "espalier/exec/gradients.h"
+#include "espalier/graph/expr.h"
 #include "espalier/nn/model.h"
 #include "espalier/nn/safetensors.h"
 #include "espalier/optim/schedule.h"
