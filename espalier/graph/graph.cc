@@ -17,7 +17,7 @@ constexpr std::uint32_t kSharedInput = 0x80000000U;
 /// Names of parameters, and of what was derived from them, count down from here by their numbers, which stay. All other
 /// shared nodes are named by their ids, from 1. There are fewer nodes than would reach the others.
 constexpr std::uint32_t kFirstName = 0x7FFFFFFFU;
-constexpr std::int32_t kMostNumbers = 1 << 16;
+constexpr std::int32_t kMostNumbers = 1 << 20;
 constexpr std::int32_t kMostNodes = std::numeric_limits<std::int32_t>::max() - 2 * kMostNumbers;
 
 std::uint32_t name_of_number(std::int32_t number) { return kFirstName - static_cast<std::uint32_t>(number); }
