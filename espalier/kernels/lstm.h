@@ -3,8 +3,7 @@
 ///
 /// All rows of a call are as many and as long as those of its result. What is opened may be left in place of what it
 /// was opened from, and the gradient of that in place of it; nothing else overlaps, but that gradients which are added
-/// may go to one place. A row has the same bits however many
-/// others come with it, and wherever it lies.
+/// may go to one place. A row has the same bits however many others come with it, and wherever it lies.
 ///
 /// Thread safety: functions of their arguments alone; each runs in the calling thread only.
 #pragma once
