@@ -166,13 +166,7 @@ class Optimizer::Values : public ParameterValues {
     changed_.push_back(own);
     return own->mutable_value().as<float>().data();
   }
-  bool has_changed(const Parameter& parameter) const {
-    return std::find(changed_.begin(), changed_.end(), &parameter) != changed_.end();
-  }
-  /// Counts the steps of those that were changed.
-  void count_steps() {
-    for (const Parameter* parameter : changed_) optimizer_.next_slots(*parameter);
-  }
+  const std::vector<const Parameter*>& changed() const { return changed_; }
 
  private:
   Optimizer& optimizer_;
@@ -191,13 +185,12 @@ void Optimizer::minimise(const Expr& loss) {
   Values values(*this);
   loss.backward({.into = &scaled_, .factor = -rate, .values = &values, .wanted = {}});
   const FlushDenormals flush;
-  values.count_steps();
-  for (Parameter* parameter : model_.parameters()) {
-    const Gradient* gradient = parameter->frozen ? nullptr : scaled_.find(*parameter);
-    if (gradient == nullptr) continue;
-    if (values.has_changed(*parameter)) --slots_.at(parameter->uid()).steps;  // both are one step
-    update_by(*parameter, *gradient, -1);
-  }
+  for (const Parameter* parameter : values.changed())
+    if (scaled_.find(*parameter) == nullptr) next_slots(*parameter);
+  // What was not added, or not all of it.
+  for (Parameter* parameter : model_.parameters())
+    if (const Gradient* gradient = parameter->frozen ? nullptr : scaled_.find(*parameter))
+      update_by(*parameter, *gradient, -1);
   ++steps_;
 }
 
