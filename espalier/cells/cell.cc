@@ -132,6 +132,7 @@ struct StackedInputs {
     Graph* const of_first = slot->graph.load(std::memory_order_acquire);
     for (const Expr& input : inputs) {
       if (!of_first->owns(input) || of_first->shared(input.node())) return;
+      if (!of_first->has_rows_like(input.node(), inputs[0].node())) return;
       nodes[count] = input.node();
       types[count++] = of_first->type_id(input.node());
     }

@@ -18,12 +18,6 @@ constexpr std::int64_t kTileFloats = 8192;
 /// Operations on elements are this many multiply-adds of a product.
 constexpr std::int64_t kElementWork = 16;
 
-/// Op ids of programs; those of the registry are far below.
-OpId next_op_id() {
-  static std::atomic<std::int32_t> next{1 << 24};
-  return OpId{next.fetch_add(1, std::memory_order_relaxed)};
-}
-
 /// Columns of a base, as intervals.
 class Written {
  public:
@@ -390,6 +384,11 @@ class Layout {
   bool weights_read_dy_ = false;
   bool overwrites_saved_ = false;
 };
+
+OpId next_op_id() {
+  static std::atomic<std::int32_t> next{1 << 24};
+  return OpId{next.fetch_add(1, std::memory_order_relaxed)};
+}
 
 void lay_out(Program& program, std::size_t results, std::int64_t random_bytes) {
   Layout(program, results, random_bytes).make();

@@ -1,4 +1,5 @@
 // The nodes of a use of a cell: one for each of its programs, and one for each further result.
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -7,21 +8,33 @@
 namespace espalier::cells {
 namespace {
 
-/// The fields of a node: the places of its random ops in the random numbers.
+/// The fields of a node, one for each of its rows: the places of its random ops in the random numbers. Those of one op
+/// follow each other, as they do where it is recorded by itself.
 class Fields {
  public:
-  Fields(const Graph& graph, const Program& program, const Graph::RandomPlace& first) {
+  Fields(const Graph& graph, const Program& program, const Graph::RandomPlace& first, std::int32_t rows) {
     if (program.random_ops().empty()) return;
-    bytes_.resize(static_cast<std::size_t>(program.info().field_bytes));
-    for (const Program::RandomOp& random : program.random_ops())
-      random.info->place_random(bytes_.data() + random.begin, graph.options().seed, graph.options().step,
-                                first.instance_key, first.number + random.number);
+    const auto size = static_cast<std::size_t>(program.info().field_bytes);
+    bytes_.resize(size * static_cast<std::size_t>(rows));
+    for (std::int32_t r = 0; r < rows; ++r)
+      for (const Program::RandomOp& random : program.random_ops())
+        random.info->place_random(
+            bytes_.data() + static_cast<std::size_t>(r) * size + random.begin, graph.options().seed,
+            graph.options().step, first.instance_key,
+            first.number + random.number * static_cast<std::uint32_t>(rows) + static_cast<std::uint32_t>(r));
   }
   const void* data() const { return bytes_.data(); }
 
  private:
   std::vector<std::byte> bytes_;
 };
+
+/// How many rows the stacked inputs have; 0 where none has many.
+std::int32_t rows_of(const Graph& graph, std::span<const Operand> inputs) {
+  for (const Operand& input : inputs)
+    if (input.parameter() == nullptr && graph.is_many(input.expr().node())) return graph.rows(input.expr().node());
+  return 0;
+}
 
 /// Records a use of a program; the graph is told all about it.
 NodeId record_program(Graph& graph, const std::shared_ptr<const Program>& program, std::span<const Operand> inputs,
@@ -37,8 +50,12 @@ NodeId record_program(Graph& graph, const std::shared_ptr<const Program>& progra
   };
   const std::int32_t known = graph.signatures().size();
   const Attrs attrs{program.get(), 0};
-  const Fields fields(graph, *program, first);
-  results.push_back(graph.record(program->info(), &attrs, fields.data(), std::span<const Operand>(operands)));
+  const std::span<const Operand> list(operands);
+  const std::int32_t rows = rows_of(graph, inputs);
+  const Fields fields(graph, *program, first, std::max(rows, 1));
+  results.push_back(rows > 0 && !program->random_ops().empty()
+                        ? graph.record_rows(program->info(), &attrs, fields.data(), rows, list)
+                        : graph.record(program->info(), &attrs, fields.data(), list));
   const Operand cell(results[0], where);
   for (std::size_t k = 1; k < program->results(); ++k) {
     const Attrs of_result{program.get(), static_cast<std::uint32_t>(k)};
@@ -51,7 +68,7 @@ NodeId record_program(Graph& graph, const std::shared_ptr<const Program>& progra
 /// Records a use of a program like an earlier one. Its further results are the nodes behind the one that is returned.
 NodeId record_program_like(Graph& graph, NodeId sample, const Program& program, std::span<const NodeId> inputs,
                            const Graph::RandomPlace& first, SourceLine where) {
-  const Fields fields(graph, program, first);
+  const Fields fields(graph, program, first, inputs.empty() ? 1 : graph.rows(inputs[0]));
   const NodeId cell = graph.record_like(sample, fields.data(), inputs, where);
   for (std::size_t k = 1; k < program.results(); ++k)
     graph.record_like(NodeId{index_of(sample) + static_cast<std::int32_t>(k)}, nullptr, {&cell, 1}, where);
@@ -80,7 +97,8 @@ void Compiled::record(Graph& graph, std::span<const Operand> inputs, KnownCell& 
       operands.push_back(source.from == From::kInput ? inputs[source.number]
                                                      : Operand(projected[source.number], inputs[0].where()));
   };
-  const Graph::RandomPlace first_random = graph.next_random_places(random_ops);
+  const Graph::RandomPlace first_random =
+      graph.next_random_places(random_ops * static_cast<std::uint32_t>(std::max(rows_of(graph, inputs), 1)));
   if (projection != nullptr) {
     gather(projection_inputs);
     known.projection = record_program(graph, projection, operands, first_random, projected);
@@ -103,7 +121,8 @@ void Compiled::record(Graph& graph, std::span<const Operand> inputs, KnownCell& 
 
 void Compiled::record_like(Graph& graph, std::span<const Expr> inputs, SourceLine where, const KnownCell& known,
                            std::span<Expr> to) const {
-  const Graph::RandomPlace first_random = graph.next_random_places(random_ops);
+  const Graph::RandomPlace first_random =
+      graph.next_random_places(random_ops * static_cast<std::uint32_t>(graph.rows(inputs[0].node())));
   NodeId projected{};
   NodeId updated{};
   const auto node_of = [&](const Source& source) {

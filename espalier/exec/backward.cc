@@ -57,9 +57,7 @@ class Backward {
  private:
   std::span<DeferredGroup> groups() const { return std::span(lists_.groups).first(at(groups_used_)); }
   const Run& current() const { return runs_[static_cast<std::size_t>(run_)]; }
-  std::int64_t bytes(NodeId node) const {
-    return graph_.type(node).elements * static_cast<std::int64_t>(size_of(graph_.type(node).dtype));
-  }
+  std::int64_t bytes(NodeId node) const { return graph_.bytes(node); }
   const plan::Layout& layout(const Run& run) const {
     return uses_memory_again(runs_, wishes_) ? run.plan->gradients : run.plan->all_gradients;
   }
@@ -122,7 +120,7 @@ class Backward {
     ensure_open(node);
     ledger_.next_step();
     if (ledger_.claim(node)) ledger_.zero(node);
-    const std::int64_t n = graph_.type(node).elements;
+    const std::int64_t n = graph_.elements(node);
     if (graph_.type(node).dtype == DType::kFloat32)
       for (std::int64_t i = 0; i < n; ++i) gradient(node)[i] += static_cast<float>(seed.factor);
     else
@@ -147,7 +145,8 @@ class Backward {
     } else if (signature.side_by_side && !table_.is_apart(nodes_[0])) {
       add_copied_parts();
     } else if (graph_.type(nodes_[0]).dtype == DType::kFloat64) {
-      for (NodeId node : nodes_) differentiate_plain_code(node);
+      for (NodeId node : nodes_)
+        for (std::int64_t row = 0; row < graph_.rows(node); ++row) differentiate_plain_code(node, row);
     } else {
       view_.open(current(), step, nodes_, lists_.numbers);
       differentiate_kernel(step, *signature.info);
@@ -161,10 +160,14 @@ class Backward {
     lists_.numbers.clear();
     if (std::all_of(all.begin(), all.end(), takes_part)) return;
     lists_.some_nodes.clear();
-    for (std::size_t r = 0; r < all.size(); ++r) {
-      if (!takes_part(all[r])) continue;
-      lists_.some_nodes.push_back(all[r]);
-      lists_.numbers.push_back(static_cast<std::int32_t>(r));
+    std::int32_t row = 0;
+    for (NodeId node : all) {
+      const std::int32_t end = row + graph_.rows(node);
+      if (takes_part(node)) {
+        lists_.some_nodes.push_back(node);
+        for (std::int32_t r = row; r < end; ++r) lists_.numbers.push_back(r);
+      }
+      row = end;
     }
     nodes_ = lists_.some_nodes;
   }
@@ -183,10 +186,12 @@ class Backward {
     Gradients& gradients = gradients_of(table);
     lists_.rows.clear();
     lists_.row_values.clear();
-    for (NodeId node : nodes_) {
-      lists_.rows.push_back(info.table_row(graph_.fields(node)));
-      lists_.row_values.push_back(ledger_.where(node));
-    }
+    const std::int64_t row_bytes = bytes(nodes_[0]) / graph_.rows(nodes_[0]);
+    for (NodeId node : nodes_)
+      for (std::int64_t row = 0; row < graph_.rows(node); ++row) {
+        lists_.rows.push_back(info.table_row(graph_.fields(node, row)));
+        lists_.row_values.push_back(ledger_.where(node) + row * row_bytes);
+      }
     gradients.add_rows(table, lists_.rows, lists_.row_values);
   }
 
@@ -208,7 +213,7 @@ class Backward {
   /// Adds a row to the gradient of a node, or stores it there first.
   void add_row(NodeId to, const std::byte* row) {
     ledger_.next_step();
-    const auto n = static_cast<std::size_t>(graph_.type(to).elements);
+    const auto n = static_cast<std::size_t>(graph_.elements(to));
     std::byte* where = ledger_.where(to);
     if (ledger_.claim(to)) {
       if (n > 0) std::memcpy(where, row, static_cast<std::size_t>(bytes(to)));
@@ -220,23 +225,24 @@ class Backward {
     }
   }
 
-  void differentiate_plain_code(NodeId node) {
+  void differentiate_plain_code(NodeId node, std::int64_t row) {
     std::vector<std::span<double>> gradients;
     ledger_.next_step();
-    for (NodeId input : graph_.inputs(node)) {
-      const NodeId source = table_.same[at(input)];
+    NodeCall call(graph_, node, row);
+    for (const NodeCall::Argument& argument : call.arguments()) {
+      const NodeId source = table_.same[at(argument.node)];
       gradients.emplace_back();
       if (!wishes_.gets_gradient(source)) continue;
       ensure_open(source);
       if (ledger_.claim(source)) ledger_.zero(source);
-      gradients.back() = {reinterpret_cast<double*>(ledger_.where(source)),
-                          static_cast<std::size_t>(graph_.type(source).elements)};
+      gradients.back() = {reinterpret_cast<double*>(ledger_.where(source)) + argument.begin, argument.size};
     }
-    NodeCall call(graph_, table_.address, node);
-    ops::plain_gradient<double>(
-        graph_.signature(node).info->plain_var, graph_.attrs(node), graph_.fields(node), call.plain<double>(),
-        {reinterpret_cast<const double*>(ledger_.where(node)), static_cast<std::size_t>(graph_.type(node).elements)},
-        gradients);
+    const std::int64_t elements = graph_.type(node).elements;
+    ops::plain_gradient<double>(graph_.signature(node).info->plain_var, graph_.attrs(node), graph_.fields(node, row),
+                                call.plain<double>(table_.address),
+                                {reinterpret_cast<const double*>(ledger_.where(node)) + row * elements,
+                                 static_cast<std::size_t>(elements)},
+                                gradients);
   }
 
   // --- kernels -------------------------------------------------------------------------------------------------------
@@ -250,10 +256,9 @@ class Backward {
     saved.y = view_.y();
     saved.saved = view_.saved();
     saved.results = view_.results();
-    saved.dy = rows_at<const float>(
-        in.rows, view_.y().width, gradient_memory_,
-        [&](std::int64_t r) { return gradient(nodes_[static_cast<std::size_t>(r)]); }, lists_.dy_offsets);
+    saved.dy = gradient_rows<const float>(view_.y().width, 0, lists_.dy_offsets);
     if (info.kind == Kind::kCell) open_cell(step, info, saved);
+    if (info.takes_whole && info.kind == Kind::kCell && !lists_.numbers.empty()) compute_again(info, saved);
     for (const ConstRows& rows : in.inputs)
       if (!rows.shared())
         lists_.unread.resize(std::max(lists_.unread.size(), static_cast<std::size_t>(rows.width) + 1));
@@ -279,14 +284,25 @@ class Backward {
     watch.stop(info.kind == Kind::kProduct, statistics_.seconds);
   }
 
+  /// The gradients of result k of the step's nodes.
+  template <class T>
+  BasicRows<T> gradient_rows(std::int64_t width, std::int32_t k, std::vector<std::int64_t>& offsets) const {
+    const auto address_of = [&](std::size_t j) { return gradient(NodeId{index_of(nodes_[j]) + k}); };
+    if (view_.is_many())
+      return many_rows_at<T>(
+          nodes_.size(), width, gradient_memory_, [&](std::size_t j) { return graph_.rows(nodes_[j]); }, address_of,
+          offsets);
+    return rows_at<T>(
+        view_.in().rows, width, gradient_memory_,
+        [&](std::int64_t r) { return address_of(static_cast<std::size_t>(r)); }, offsets);
+  }
+
   void open_cell(std::int32_t step, const OpInfo& info, Saved& saved) {
     lists_.result_gradients.clear();
     while (lists_.result_offsets.size() < static_cast<std::size_t>(info.results)) lists_.result_offsets.emplace_back();
     for (std::int32_t k = 0; k < info.results; ++k)
-      lists_.result_gradients.push_back(rows_at<float>(
-          saved.in.rows, saved.results[static_cast<std::size_t>(k)].width, gradient_memory_,
-          [&](std::int64_t r) { return gradient(NodeId{index_of(nodes_[static_cast<std::size_t>(r)]) + k}); },
-          lists_.result_offsets[static_cast<std::size_t>(k)]));
+      lists_.result_gradients.push_back(gradient_rows<float>(saved.results[static_cast<std::size_t>(k)].width, k,
+                                                             lists_.result_offsets[static_cast<std::size_t>(k)]));
     saved.result_gradients = lists_.result_gradients;
     if (info.deferred == 0) return;
     auto* data =
@@ -294,6 +310,26 @@ class Backward {
     saved.deferred = rows_at<float>(
         saved.in.rows, info.deferred, gradient_memory_,
         [&](std::int64_t r) { return data + view_.number(r) * info.deferred; }, lists_.deferred_offsets);
+  }
+
+  /// What an op that takes its operands whole left for its backward lies as the whole step was. Where some of its nodes
+  /// go back alone, they are computed once more, by themselves.
+  void compute_again(const OpInfo& info, Saved& saved) {
+    const auto rows_of = [&](std::int64_t width) {
+      auto* data = reinterpret_cast<float*>(leaf_memory_.allocate(
+          static_cast<std::size_t>(saved.in.rows * width) * sizeof(float)));
+      return Rows{data, saved.in.rows, width, width, nullptr};
+    };
+    const std::int64_t left = graph_.signature(nodes_[0]).saved;
+    const Rows of_forward = left > 0 ? rows_of(left) : Rows();
+    lists_.again.clear();
+    for (const Rows& result : saved.results) lists_.again.push_back(rows_of(result.width));
+    info.forward(graph_.attrs(nodes_[0]), saved.in,
+                 {.y = lists_.again[0], .saved = of_forward, .results = lists_.again});
+    saved.y = lists_.again[0];
+    saved.saved = of_forward;
+    saved.results = lists_.again;
+    if (info.deferred > 0) saved.deferred = rows_of(info.deferred);
   }
 
   Opened& opened(std::size_t i) {
@@ -337,6 +373,10 @@ class Backward {
         /*store=*/true);
   }
 
+  /// The rows of one node, of which the first is there; null for all where it is null.
+  void push_rows(float* first, std::int64_t rows, std::int64_t width) {
+    for (std::int64_t r = 0; r < rows; ++r) lists_.targets.push_back(first == nullptr ? nullptr : first + r * width);
+  }
   void reset(Opened& into) {
     into.clean.clear();
     into.all_clean = true;
@@ -346,11 +386,11 @@ class Backward {
   void open_ragged() {
     Opened& into = opened(0);
     reset(into);
-    for (std::int64_t r = 0; r < view_.in().rows; ++r) {
-      const NodeId node = nodes_[static_cast<std::size_t>(r)];
-      for (NodeId input : graph_.inputs(node)) lists_.targets.push_back(claim(table_.same[at(input)], into));
-    }
-    open_rows_of(0, static_cast<std::int64_t>(lists_.targets.size()), view_.in()[0].width);
+    const std::int64_t width = view_.in()[0].width;
+    for (NodeId node : nodes_)
+      for (NodeId input : graph_.inputs(node))
+        push_rows(claim(table_.same[at(input)], into), graph_.rows(input), width);
+    open_rows_of(0, static_cast<std::int64_t>(lists_.targets.size()), width);
   }
 
   void open_operand(std::size_t i) {
@@ -361,8 +401,10 @@ class Backward {
     } else if (const plan::Block* block = view_.block(i)) {
       open_block(i, *block, into);
     } else {
-      for (std::int64_t r = 0; r < view_.in().rows; ++r) lists_.targets.push_back(claim(view_.operand(r, i), into));
-      open_rows_of(i, view_.in().rows, view_.in()[i].width);
+      for (std::size_t j = 0; j < nodes_.size(); ++j)
+        push_rows(claim(view_.operand(static_cast<std::int64_t>(j), i), into),
+                  view_.is_many() ? view_.rows_read(j, i) : 1, view_.in()[i].width);
+      open_rows_of(i, static_cast<std::int64_t>(lists_.targets.size()), view_.in()[i].width);
     }
   }
 
@@ -423,7 +465,7 @@ class Backward {
     // Rows that share memory are not for two threads.
     const bool alone = ledger_.overlapping() || unread_rows_;
     const bool splits_itself = info.kind == Kind::kCell || (info.kind == Kind::kProduct && view_.any_shared());
-    if (rows == 1 || alone || splits_itself) {
+    if (rows == 1 || alone || splits_itself || info.takes_whole || info.row_an_operand) {
       const OneThread one(alone);
       Grads grads(lists_.grads);
       info.backward(attrs, saved, grads);
@@ -529,7 +571,7 @@ class Backward {
   template <class T>
   void add(std::byte* to, NodeId node) const {
     const auto* gradient = reinterpret_cast<const T*>(ledger_.where(node));
-    for (std::int64_t i = 0; i < graph_.type(node).elements; ++i) reinterpret_cast<T*>(to)[i] += gradient[i];
+    for (std::int64_t i = 0; i < graph_.elements(node); ++i) reinterpret_cast<T*>(to)[i] += gradient[i];
   }
 
   std::vector<Tensor> wanted_gradients() {
@@ -537,7 +579,7 @@ class Backward {
     for (const Expr& expr : wishes_.options().wanted) {
       const NodeId node = expr.node();
       const Type& type = graph_.type(node);
-      result.emplace_back(type.shape, type.dtype);
+      result.emplace_back(graph_.value_shape(node), type.dtype);
       if (!wishes_.gets_gradient(node) || !ledger_.is_open(table_.base[at(node)]) || type.elements == 0) continue;
       ledger_.next_step();
       ledger_.complete(node);

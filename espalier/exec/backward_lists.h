@@ -31,6 +31,7 @@ struct BackwardLists {
   std::vector<std::int32_t> numbers;  // likewise, which
   std::vector<std::int64_t> dy_offsets;
   std::vector<Rows> result_gradients;
+  std::vector<Rows> again;  // results that were computed once more
   std::vector<std::vector<std::int64_t>> result_offsets;
   std::vector<std::int64_t> deferred_offsets;
   std::vector<GradRows> grads;

@@ -38,7 +38,9 @@ std::vector<Term> terms_of(const Graph& graph, NodeId loss, NodeId& meeting) {
       return {};
     }
     const std::span<const NodeId> inputs = graph.inputs(next.node);
-    for (NodeId input : inputs) open[input] += next.factor * weight(inputs.size());
+    std::size_t rows = 0;
+    for (NodeId input : inputs) rows += static_cast<std::size_t>(graph.rows(input));
+    for (NodeId input : inputs) open[input] += next.factor * weight(rows);
   }
   std::sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
     return a.instance != b.instance ? a.instance < b.instance : a.seed.node < b.seed.node;
@@ -110,15 +112,14 @@ void Engine::differentiate_in_parts(NodeId loss, const BackwardOptions& options,
   std::vector<NodeId> kept;
   std::vector<std::byte> values;            // one after the other
   const auto bytes_of = [&](NodeId node) {  // as doubles want them
-    const auto row = static_cast<std::size_t>(graph_.type(node).elements) * size_of(graph_.type(node).dtype);
-    return (row + sizeof(double) - 1) / sizeof(double) * sizeof(double);
+    const auto all = static_cast<std::size_t>(graph_.bytes(node));
+    return (all + sizeof(double) - 1) / sizeof(double) * sizeof(double);
   };
   const auto keep_value = [&](NodeId node) {
     kept.push_back(node);
     const std::size_t begin = values.size();
     values.resize(begin + bytes_of(node));
-    std::memcpy(values.data() + begin, value(node),
-                static_cast<std::size_t>(graph_.type(node).elements) * size_of(graph_.type(node).dtype));
+    std::memcpy(values.data() + begin, value(node), static_cast<std::size_t>(graph_.bytes(node)));
   };
   double total = 0;
   BackwardOptions without_values = options;  // later parts read them
@@ -135,9 +136,10 @@ void Engine::differentiate_in_parts(NodeId loss, const BackwardOptions& options,
     for (Seed& seed : scaled) seed.factor *= options.factor;
     go_back(scaled, Wishes(graph_, scaled, without_values));
     for (const Seed& seed : seeds) {
-      total += seed.factor * (graph_.type(loss).dtype == DType::kFloat32
-                                  ? static_cast<double>(*reinterpret_cast<const float*>(value(seed.node)))
-                                  : *reinterpret_cast<const double*>(value(seed.node)));
+      for (std::int64_t row = 0; row < graph_.rows(seed.node); ++row)
+        total += seed.factor * (graph_.type(loss).dtype == DType::kFloat32
+                                    ? static_cast<double>(reinterpret_cast<const float*>(value(seed.node))[row])
+                                    : reinterpret_cast<const double*>(value(seed.node))[row]);
       keep_value(seed.node);
     }
     for (std::int32_t i = 0; i < graph_.size(); ++i)

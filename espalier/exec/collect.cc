@@ -32,6 +32,10 @@ Work& Collector::collect(std::span<const NodeId> nodes, plan::Lifetime lifetime)
   for (NodeId node : pending_)
     if ((table_.flags[at(node)] & NodeTable::kKeep) != 0) set_output(node);
 
+  if (graph_.any_many()) {
+    problem.rows.resize(work_.nodes.size());
+    for (std::size_t i = 0; i < work_.nodes.size(); ++i) problem.rows[i] = graph_.rows(work_.nodes[i]);
+  }
   for (NodeId node : work_.nodes) number_[at(node)] = -1;
   for (std::size_t signature : signatures_) {
     problem.facts.push_back(facts_[signature]);
@@ -45,15 +49,16 @@ Work& Collector::collect(std::span<const NodeId> nodes, plan::Lifetime lifetime)
 
 /// For all nodes and signatures of the graph.
 void Collector::make_room() {
-  table_.resize(graph_.size());
+  table_.resize(graph_);
   number_.resize(static_cast<std::size_t>(graph_.size()), -1);
   const auto signatures = static_cast<std::size_t>(graph_.signatures().size());
   if (of_signature_.size() == signatures) return;
   of_signature_.resize(signatures);
-  facts_.resize(2 * signatures);
-  operand_bytes_.resize(2 * signatures);
-  columns_.resize(2 * signatures);
-  signature_number_.resize(2 * signatures, -1);
+  const std::size_t variants = NodeTable::kVariants * signatures;
+  facts_.resize(variants);
+  operand_bytes_.resize(variants);
+  columns_.resize(variants);
+  signature_number_.resize(variants, -1);
 }
 
 void Collector::find_of_signature(OfSignature& of, NodeId node) {
@@ -254,7 +259,7 @@ void Collector::find_blocks(std::size_t signature, NodeId node, plan::Facts& fac
   const OpInfo& info = *graph_.signature(node).info;
   const std::span<const NodeId> inputs = graph_.inputs(node);
   for (std::size_t i = 0; i < inputs.size(); ++i) facts.defers |= is_shared_operand(graph_, node, i);
-  facts.is_product = facts.defers && info.kind == Kind::kProduct;
+  facts.is_product = facts.defers && info.kind == Kind::kProduct && !graph_.is_many(node);
   facts.gathers = info.gathers;
   if (!facts.is_product && info.kind != Kind::kCell) return;
   std::vector<std::int64_t>& bytes = operand_bytes_[signature];
@@ -263,7 +268,7 @@ void Collector::find_blocks(std::size_t signature, NodeId node, plan::Facts& fac
   std::map<std::int32_t, std::int32_t> first_of_block;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     bytes.push_back(graph_.type(inputs[i]).elements * static_cast<std::int64_t>(sizeof(float)));
-    if (info.inputs[i].block < 0 || is_shared_operand(graph_, node, i)) continue;
+    if (info.inputs[i].block < 0 || is_shared_operand(graph_, node, i) || graph_.is_many(node)) continue;
     facts.blocks |= 1U << i;
     const auto number = static_cast<std::int32_t>(i);
     const std::int32_t first = first_of_block.try_emplace(info.inputs[i].block, number).first->second;
@@ -301,7 +306,7 @@ void Collector::find_facts(std::size_t signature, NodeId node) {
         bytes.push_back(graph_.type(input).elements * static_cast<std::int64_t>(size_of(type.dtype)));
   } else {
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (info.keeps_input(i)) facts.keeps_inputs |= 1U << i;
+      if (info.keeps_input(i)) facts.keeps_inputs |= 1U << std::min<std::size_t>(i, 31);
     if (type.dtype == DType::kFloat32) find_blocks(signature, node, facts);
   }
   if (type.dtype == DType::kFloat64) facts.keeps_inputs = ~0U;  // the plain code is differentiated at its inputs

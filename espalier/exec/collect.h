@@ -59,8 +59,8 @@ class Collector {
   bool merge(NodeId node, const OpInfo& info);
   bool is_memoable(NodeId node, const OpInfo& info) const;
   std::int32_t signature_number(NodeId node) {
-    const std::int32_t id = 2 * index_of(graph_.signature_id(node)) + (table_.is_apart(node) ? 1 : 0);
-    const auto i = static_cast<std::size_t>(id);
+    const auto id = static_cast<std::size_t>(index_of(graph_.signature_id(node)));
+    const std::size_t i = NodeTable::kVariants * id + table_.variant(node);
     if (signature_number_[i] < 0) [[unlikely]]
       number_signature(i, node);
     return signature_number_[i];
@@ -101,7 +101,7 @@ class Collector {
   Marks marks_;
   std::vector<NodeId> pending_;
   std::vector<std::int32_t> number_;  // of nodes in the problem under way, by node; -1 for all others
-  // By twice the signature of the graph, and one more for nodes that are kept apart; found once.
+  // By signature of the graph and variant; found once.
   std::vector<plan::Facts> facts_;
   std::vector<std::vector<std::int64_t>> operand_bytes_;
   std::vector<std::vector<plan::BlockColumn>> columns_;

@@ -38,6 +38,7 @@ void DeferredGroup::add(const StepView& view, const Saved& saved) {
   }
   Segment& segment = add_segment(operands_ + 4 + results_);
   segment.first_node = nodes_.size();
+  segment.nodes = view.nodes().size();
   segment.rows = in.rows;
   nodes_.insert(nodes_.end(), view.nodes().begin(), view.nodes().end());
   // Only what will be read: rows that nobody reads must not keep others from being one matrix.
@@ -104,15 +105,28 @@ void DeferredGroup::run(std::span<const Target> targets) {
   // all rows go into one call: bits must not depend on where gradients happen to have their place.
   const std::span<Segment> all = segments();
   std::reverse(all.begin(), all.end());
+  if (graph_->signatures()[signature_].info->takes_whole) {
+    run_each_segment(targets);
+    used_ = 0;
+    return;
+  }
   in_order_.clear();
   for (const Segment& segment : all) {
     const auto first = nodes_.begin() + static_cast<std::ptrdiff_t>(segment.first_node);
-    in_order_.insert(in_order_.end(), first, first + segment.rows);
+    in_order_.insert(in_order_.end(), first, first + static_cast<std::ptrdiff_t>(segment.nodes));
   }
   for (const Segment& next : all.subspan(1))
     if (!join(all[0], next)) scatter(all[0], next);
   run_segment(all[0], in_order_, targets);
   used_ = 0;
+}
+
+void DeferredGroup::run_each_segment(std::span<const Target> targets) {
+  later_targets_.assign(targets.begin(), targets.end());
+  for (const Segment& segment : segments()) {
+    run_segment(segment, std::span(nodes_).subspan(segment.first_node, segment.nodes), later_targets_);
+    for (Target& target : later_targets_) target.store = false;
+  }
 }
 
 void DeferredGroup::run_segment(const Segment& segment, std::span<const NodeId> nodes,
@@ -126,7 +140,7 @@ void DeferredGroup::run_segment(const Segment& segment, std::span<const NodeId> 
   const auto rows_of = [&](std::size_t column) {
     ConstRows rows = segment.columns[column].rows;
     if (rows.data == nullptr) rows = {unread_.data(), segment.rows, rows.width, 0, nullptr};
-    rows.count = segment.rows;
+    if (!info.takes_whole) rows.count = segment.rows;
     return rows;
   };
   inputs_.clear();
@@ -136,9 +150,13 @@ void DeferredGroup::run_segment(const Segment& segment, std::span<const NodeId> 
     grads_.emplace_back(Rows{targets[i].data, segment.rows, inputs_.back().width, 0, nullptr}, targets[i].store);
   }
   const auto size = static_cast<std::size_t>(info.field_bytes);
-  fields_.resize(size * nodes.size());
-  for (std::size_t r = 0; r < nodes.size() && size > 0; ++r)
-    std::memcpy(fields_.data() + r * size, graph_->fields(nodes[r]), size);
+  fields_.resize(size * static_cast<std::size_t>(segment.rows));
+  std::byte* to = fields_.data();
+  for (NodeId node : size > 0 ? nodes : std::span<const NodeId>()) {
+    const std::size_t bytes = size * static_cast<std::size_t>(graph_->rows(node));
+    std::memcpy(to, graph_->fields(node), bytes);
+    to += bytes;
+  }
   const auto writable = [](const ConstRows& rows) {
     return Rows{const_cast<float*>(rows.data), rows.count, rows.width, rows.stride, rows.offsets};
   };
@@ -152,6 +170,17 @@ void DeferredGroup::run_segment(const Segment& segment, std::span<const NodeId> 
   saved.in.fields_data = fields_.data();
   saved.in.fields_stride = info.field_bytes;
   saved.in.parameters = parameters_;
+  if (info.takes_whole) {
+    node_begin_.assign(1, 0);
+    operand_begin_.assign(1, 0);
+    for (NodeId node : nodes) {
+      node_begin_.push_back(node_begin_.back() + graph_->rows(node));
+      operand_begin_.push_back(operand_begin_.back() + graph_->rows(graph_->inputs(node)[0]));
+    }
+    saved.in.nodes = static_cast<std::int64_t>(nodes.size());
+    saved.in.node_begin = node_begin_.data();
+    saved.in.operand_begin = operand_begin_.data();
+  }
   saved.y = rows_of(operands_);
   saved.saved = rows_of(operands_ + 1);
   saved.dy = rows_of(operands_ + 2);

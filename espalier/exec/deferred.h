@@ -48,6 +48,7 @@ class DeferredGroup {
   struct Segment {
     std::vector<Column> columns;
     std::size_t first_node = 0;
+    std::size_t nodes = 0;
     std::int64_t rows = 0;
   };
   static void set(Column& column, const ConstRows& rows, bool is_read);
@@ -59,6 +60,8 @@ class DeferredGroup {
   /// Takes `next` in, wherever it lies.
   static void scatter(Segment& segment, const Segment& next);
   void run_segment(const Segment& segment, std::span<const NodeId> nodes, std::span<const Target> targets);
+  /// Step after step, for an op that takes its operands whole: what it left lies as its step was.
+  void run_each_segment(std::span<const Target> targets);
 
   const Graph* graph_ = nullptr;
   SignatureId signature_{};
@@ -77,6 +80,9 @@ class DeferredGroup {
   std::vector<Rows> result_rows_;
   std::vector<std::byte> fields_;
   std::vector<float> unread_;
+  std::vector<std::int64_t> node_begin_;
+  std::vector<std::int64_t> operand_begin_;
+  std::vector<Target> later_targets_;
 };
 
 }  // namespace espalier::exec

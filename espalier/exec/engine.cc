@@ -262,7 +262,8 @@ void Engine::run(Work& work, std::shared_ptr<const plan::Plan> plan) {
 void Engine::move_outputs(const Work& work, const Run& run) {
   std::int64_t bytes = 0;
   const auto row_bytes = [&](std::size_t i) {
-    return work.problem.facts[static_cast<std::size_t>(work.problem.signature[i])].row_bytes;
+    return work.problem.facts[static_cast<std::size_t>(work.problem.signature[i])].row_bytes *
+           work.problem.rows_of(static_cast<std::int32_t>(i));
   };
   // A row that contains others moves as a whole, and they with it.
   const auto moves = [&](std::size_t i) { return run.plan->lasts[i] != 0 && run.plan->inside[i] < 0; };
@@ -309,16 +310,16 @@ void Engine::finish(std::span<const NodeId> nodes) {
 }
 
 void Engine::keep(NodeId node) {
-  table_.resize(graph_.size());
+  table_.resize(graph_);
   table_.flags[at(node)] |= NodeTable::kKeep;
 }
 
 void Engine::forget_values() {
   const std::vector<std::uint8_t> flags = table_.flags;
   table_.clear();
-  table_.resize(graph_.size());
+  table_.resize(graph_);
   constexpr auto kAsked = static_cast<std::uint8_t>(NodeTable::kKeep | NodeTable::kApart);
-  for (std::size_t i = 0; i < flags.size(); ++i) table_.flags[i] = flags[i] & kAsked;
+  for (std::size_t i = 0; i < flags.size(); ++i) table_.flags[i] = static_cast<std::uint8_t>(table_.flags[i] | (flags[i] & kAsked));
   collector_.forget_merged();
   runs_.clear();
   memory_.clear();
@@ -326,7 +327,7 @@ void Engine::forget_values() {
 
 void Engine::set_apart(const BackwardOptions& options) {
   if (options.wanted.empty()) return;
-  table_.resize(graph_.size());
+  table_.resize(graph_);
   bool again = false;
   for (const Expr& expr : options.wanted) {
     const NodeId node = expr.node();

@@ -23,9 +23,9 @@ Executor& Executor::of(Graph& graph) {
 }
 
 void require_scalar_loss(const Graph& graph, NodeId loss) {
-  if (graph.type(loss).elements != 1)
+  if (graph.elements(loss) != 1)
     throw UsageError(fmt::format("backward: the loss must have one element, and {} has {}\n  {}  {}",
-                                 graph.type(loss).to_string(), graph.type(loss).elements, graph.describe(loss),
+                                 graph.type_text(loss), graph.elements(loss), graph.describe(loss),
                                  graph.source(loss).to_string()));
 }
 

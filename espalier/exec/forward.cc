@@ -25,7 +25,8 @@ class Forward {
       copy_parts(nodes);
       watch.lap(statistics_.seconds.copying);
     } else if (graph_.type(nodes[0]).dtype == DType::kFloat64) {
-      for (NodeId node : nodes) run_plain(node);
+      for (NodeId node : nodes)
+        for (std::int64_t row = 0; row < graph_.rows(node); ++row) run_plain(node, row);
       watch.lap(statistics_.seconds.maps);
     } else {
       copy_to_blocks(step, nodes);
@@ -69,11 +70,12 @@ class Forward {
     }
   }
 
-  void run_plain(NodeId node) {
-    NodeCall call(graph_, table_.address, node);
+  void run_plain(NodeId node, std::int64_t row) {
+    NodeCall call(graph_, node, row);
+    const std::int64_t elements = graph_.type(node).elements;
     graph_.signature(node).info->plain_double(
-        graph_.attrs(node), graph_.fields(node), call.plain<double>(),
-        {reinterpret_cast<double*>(table_.address[at(node)]), static_cast<std::size_t>(graph_.type(node).elements)});
+        graph_.attrs(node), graph_.fields(node, row), call.plain<double>(table_.address),
+        {reinterpret_cast<double*>(table_.address[at(node)]) + row * elements, static_cast<std::size_t>(elements)});
   }
 
   void run_part(const StepView& view, std::int64_t begin, std::int64_t end, std::vector<ConstRows>& rows) const {
@@ -88,7 +90,7 @@ class Forward {
   void run_kernel(const OpInfo& info, const void* attrs) {
     const StepIn& in = view_.in();
     const StepOut out{.y = view_.y(), .saved = view_.saved(), .results = view_.results()};
-    if (in.rows == 1 || info.kind == Kind::kCell || (info.kind == Kind::kProduct && view_.any_shared())) {
+    if (in.rows == 1 || info.kind == Kind::kCell || info.takes_whole || info.row_an_operand || (info.kind == Kind::kProduct && view_.any_shared())) {
       info.forward(attrs, in, out);
       return;
     }

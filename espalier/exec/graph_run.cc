@@ -23,7 +23,7 @@ Tensor Expr::value() const {
   const NodeId self = node();
   executor.compute({&self, 1});
   const Type& type = in.type(self);
-  Tensor result(type.shape, type.dtype);
+  Tensor result(in.value_shape(self), type.dtype);
   std::memcpy(result.data(), executor.value(self), result.bytes());
   return result;
 }

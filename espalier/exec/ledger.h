@@ -66,10 +66,7 @@ class Ledger {
   static constexpr NodeId kNoNode{-1};
   static constexpr std::int32_t kBefore = 1;  // written before the first step
 
-  std::int64_t bytes(NodeId node) const {
-    const Type& type = graph_.type(node);
-    return type.elements * static_cast<std::int64_t>(size_of(type.dtype));
-  }
+  std::int64_t bytes(NodeId node) const { return graph_.bytes(node); }
   /// What is known of a gradient, in one place: whoever asks for one of these asks for the others.
   struct Account {
     std::byte* where;

@@ -46,6 +46,7 @@ struct NodeTable {
   static constexpr std::uint8_t kKeep = 2;      // asked for by the user
   static constexpr std::uint8_t kMemoable = 4;  // depends on lookups and parameters alone
   static constexpr std::uint8_t kApart = 8;     // has a row of its own: its gradient is wanted by itself
+  static constexpr std::uint8_t kMany = 16;     // has many rows, which lie one behind the other and nowhere else
 
   std::vector<std::byte*> address;
   std::vector<std::uint8_t> flags;
@@ -56,7 +57,14 @@ struct NodeTable {
   std::vector<std::int64_t> offset;  // from the beginning of the base's row, in bytes
   std::vector<NodeId> regions;       // the nodes that are not their own base, merged ones left out
 
-  bool is_apart(NodeId node) const { return (flags[at(node)] & kApart) != 0; }
+  /// Whether it lies by itself: in no other's row, and merged with none.
+  bool is_apart(NodeId node) const { return (flags[at(node)] & (kApart | kMany)) != 0; }
+  /// Nodes of one signature run together if they are of the same variant.
+  static constexpr std::size_t kVariants = 3;
+  std::size_t variant(NodeId node) const {
+    const std::uint8_t of = flags[at(node)];
+    return (of & kMany) != 0 ? 2 : (of & kApart) != 0 ? 1 : 0;
+  }
   bool has_value(NodeId node) const { return (flags[at(node)] & kHasValue) != 0; }
   void set_value(NodeId node, std::byte* where) {
     address[at(node)] = where;
@@ -65,9 +73,9 @@ struct NodeTable {
   void drop_value(NodeId node) { flags[at(node)] &= static_cast<std::uint8_t>(~kHasValue); }
 
   /// Room for all nodes of a graph.
-  void resize(std::int32_t size) {
+  void resize(const Graph& graph) {
     const std::size_t old = same.size();
-    const auto n = static_cast<std::size_t>(size);
+    const auto n = static_cast<std::size_t>(graph.size());
     if (n == old) return;
     address.resize(n, nullptr);
     flags.resize(n, 0);
@@ -77,6 +85,9 @@ struct NodeTable {
     base.resize(n);
     offset.resize(n, 0);
     for (std::size_t i = old; i < n; ++i) same[i] = root[i] = base[i] = NodeId{static_cast<std::int32_t>(i)};
+    if (!graph.any_many()) return;
+    for (std::size_t i = old; i < n; ++i)
+      if (graph.is_many(NodeId{static_cast<std::int32_t>(i)})) flags[i] |= kMany;
   }
   void clear() {
     address.clear();

@@ -51,7 +51,7 @@ void find_read_parameters(const Graph& graph, std::vector<std::uint8_t>& is_read
     const OpInfo& info = *graph.signature(NodeId{v}).info;
     const std::span<const NodeId> inputs = graph.inputs(NodeId{v});
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      constexpr std::size_t kBits = 32;  // an op with more inputs has no weights among them
+      constexpr std::size_t kBits = 64;  // an op with more inputs has no weights among them
       const bool adds_only = i < kBits && info.by_identity(i) && (info.adds_only >> i & 1U) != 0;
       if (graph.shared(inputs[i]) && !adds_only) is_read[static_cast<std::size_t>(index_of(inputs[i]))] = 1;
     }

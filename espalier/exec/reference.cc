@@ -13,15 +13,17 @@ void Reference::run_node(NodeId node) {
   const Type& type = graph_.type(node);
   const OpInfo& info = *graph_.signature(node).info;
   const auto elements = static_cast<std::size_t>(type.elements);
-  std::byte* y = memory_.allocate(elements * size_of(type.dtype));
-  NodeCall call(graph_, values_, node);
-  if (type.dtype == DType::kFloat64)
-    info.plain_double(graph_.attrs(node), graph_.fields(node), call.plain<double>(),
-                      {reinterpret_cast<double*>(y), elements});
-  else
-    info.plain_float(graph_.attrs(node), graph_.fields(node), call.plain<float>(),
-                     {reinterpret_cast<float*>(y), elements});
+  std::byte* y = memory_.allocate(static_cast<std::size_t>(graph_.bytes(node)));
   values_[at(node)] = y;
+  for (std::int64_t row = 0; row < graph_.rows(node); ++row, y += elements * size_of(type.dtype)) {
+    NodeCall call(graph_, node, row);
+    if (type.dtype == DType::kFloat64)
+      info.plain_double(graph_.attrs(node), graph_.fields(node, row), call.plain<double>(values_),
+                        {reinterpret_cast<double*>(y), elements});
+    else
+      info.plain_float(graph_.attrs(node), graph_.fields(node, row), call.plain<float>(values_),
+                       {reinterpret_cast<float*>(y), elements});
+  }
 }
 
 void Reference::clear() {

@@ -117,12 +117,10 @@ class Reference::Pass {
   void add(std::byte* to, NodeId node) const {
     auto* sum = reinterpret_cast<T*>(to);
     const auto* gradient = reinterpret_cast<const T*>(gradient_[at(node)]);
-    for (std::int64_t i = 0; i < graph_.type(node).elements; ++i) sum[i] += gradient[i];
+    for (std::int64_t i = 0; i < graph_.elements(node); ++i) sum[i] += gradient[i];
   }
 
-  std::size_t bytes(NodeId node) const {
-    return static_cast<std::size_t>(graph_.type(node).elements) * size_of(graph_.type(node).dtype);
-  }
+  std::size_t bytes(NodeId node) const { return static_cast<std::size_t>(graph_.bytes(node)); }
 
   void use(Gradients* gradients) {
     if (std::find(used_.begin(), used_.end(), gradients) == used_.end()) used_.push_back(gradients);
@@ -138,34 +136,39 @@ class Reference::Pass {
       if (table != nullptr && needed_[at(inputs[0])] != 0 && !wanted_whole) {
         Gradients* gradients = gradients_of(*table);
         use(gradients);
-        gradients->add_row(*table, info.table_row(graph_.fields(node)), gradient_[at(node)]);
+        const std::size_t row_bytes = bytes(node) / static_cast<std::size_t>(graph_.rows(node));
+        for (std::int64_t row = 0; row < graph_.rows(node); ++row)
+          gradients->add_row(*table, info.table_row(graph_.fields(node, row)),
+                             gradient_[at(node)] + static_cast<std::size_t>(row) * row_bytes);
         return;
       }
     }
 
-    if (graph_.type(node).dtype == DType::kFloat64)
-      differentiate_plain_code<double>(node);
-    else
-      differentiate_plain_code<float>(node);
+    for (std::int64_t row = 0; row < graph_.rows(node); ++row)
+      if (graph_.type(node).dtype == DType::kFloat64)
+        differentiate_plain_code<double>(node, row);
+      else
+        differentiate_plain_code<float>(node, row);
   }
 
   template <class T>
-  void differentiate_plain_code(NodeId node) {
+  void differentiate_plain_code(NodeId node, std::int64_t row) {
+    NodeCall call(graph_, node, row);
     std::vector<std::span<T>> gradients;
-    for (NodeId input : graph_.inputs(node)) {
-      if (needed_[at(input)] == 0) {
+    for (const NodeCall::Argument& argument : call.arguments()) {
+      if (needed_[at(argument.node)] == 0) {
         gradients.emplace_back();
         continue;
       }
-      open(input);
-      gradients.emplace_back(reinterpret_cast<T*>(gradient_[at(input)]),
-                             static_cast<std::size_t>(graph_.type(input).elements));
+      open(argument.node);
+      gradients.emplace_back(reinterpret_cast<T*>(gradient_[at(argument.node)]) + argument.begin, argument.size);
     }
-    NodeCall call(graph_, reference_.values_, node);
-    ops::plain_gradient<T>(
-        graph_.signature(node).info->plain_var, graph_.attrs(node), graph_.fields(node), call.plain<T>(),
-        {reinterpret_cast<const T*>(gradient_[at(node)]), static_cast<std::size_t>(graph_.type(node).elements)},
-        gradients);
+    const std::int64_t elements = graph_.type(node).elements;
+    ops::plain_gradient<T>(graph_.signature(node).info->plain_var, graph_.attrs(node), graph_.fields(node, row),
+                           call.plain<T>(reference_.values_),
+                           {reinterpret_cast<const T*>(gradient_[at(node)]) + row * elements,
+                            static_cast<std::size_t>(elements)},
+                           gradients);
   }
 
   bool is_wanted(NodeId node) const { return (needed_[at(node)] & kWanted) != 0; }
@@ -174,7 +177,7 @@ class Reference::Pass {
     reference_.forget_wanted();
     for (const Expr& expr : options_.wanted) {
       const Type& type = graph_.type(expr.node());
-      Tensor gradient(type.shape, type.dtype);
+      Tensor gradient(graph_.value_shape(expr.node()), type.dtype);
       if (const std::byte* data = gradient_[at(expr.node())]) std::memcpy(gradient.data(), data, bytes(expr.node()));
       reference_.add_wanted(expr.node(), std::move(gradient));
     }

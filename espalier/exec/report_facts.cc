@@ -73,12 +73,12 @@ struct RunReader::State {
       next_merged[i] = first;
       first = NodeId{static_cast<std::int32_t>(i)};
     }
-    groups.resize(2 * static_cast<std::size_t>(graph.signatures().size()));
+    groups.resize(NodeTable::kVariants * static_cast<std::size_t>(graph.signatures().size()));
     number_in_run.assign(groups.size(), -1);
   }
 
   std::size_t group_of(NodeId node) const {
-    return 2 * static_cast<std::size_t>(index_of(graph.signature_id(node))) + (table.is_apart(node) ? 1 : 0);
+    return NodeTable::kVariants * static_cast<std::size_t>(index_of(graph.signature_id(node))) + table.variant(node);
   }
   bool is_view(NodeId node) const { return table.root[at(node)] != node; }
   /// The number in the run of what an operand is taken from, or -1.

@@ -13,11 +13,12 @@ void StepView::open(const Run& run, std::int32_t step, std::span<const NodeId> n
   memory_ = {run.values, run.plan->values.bytes};
   nodes_ = nodes;
   numbers_ = numbers;
-  const auto count = static_cast<std::int64_t>(nodes.size());
   const Signature& signature = graph_.signature(nodes[0]);
   const Type& type = graph_.type(nodes[0]);
   in_ = StepIn();
-  in_.rows = count;
+  in_.rows = static_cast<std::int64_t>(nodes.size());
+  open_nodes(*signature.info);
+  const std::int64_t count = in_.rows;
   in_.out = &type.shape;
   in_.fields_stride = signature.info->field_bytes;
   in_.use = {.rows_to_come = run.plan->signature_rows[static_cast<std::size_t>(step)], .training = run.training};
@@ -34,9 +35,7 @@ void StepView::open(const Run& run, std::int32_t step, std::span<const NodeId> n
   in_.shapes = shapes_;
   in_.parameters = parameters_;
 
-  y_ = rows_at<float>(
-      count, type.elements, memory_, [&](std::int64_t r) { return address(nodes_[static_cast<std::size_t>(r)]); },
-      y_offsets_);
+  y_ = result_rows(type.elements, 0, y_offsets_);
   results_.clear();
   if (signature.info->kind == Kind::kCell) open_results(*signature.info);
   saved_ = {};
@@ -52,17 +51,49 @@ void StepView::open_results(const OpInfo& info) {
   results_.push_back(y_);
   for (std::int32_t k = 1; k < info.results; ++k) {
     while (result_offsets_.size() < static_cast<std::size_t>(k)) result_offsets_.emplace_back();
-    const auto result = [&](std::int64_t r) { return NodeId{index_of(nodes_[static_cast<std::size_t>(r)]) + k}; };
-    results_.push_back(rows_at<float>(
-        in_.rows, graph_.type(result(0)).elements, memory_, [&](std::int64_t r) { return address(result(r)); },
-        result_offsets_[static_cast<std::size_t>(k) - 1]));
+    const std::int64_t width = graph_.type(NodeId{index_of(nodes_[0]) + k}).elements;
+    results_.push_back(result_rows(width, k, result_offsets_[static_cast<std::size_t>(k) - 1]));
   }
+}
+
+void StepView::open_nodes(const OpInfo& info) {
+  takes_whole_ = info.takes_whole;
+  is_many_ = takes_whole_ || graph_.is_many(nodes_[0]);
+  if (!is_many_) return;
+  node_begin_.assign(1, 0);
+  for (NodeId node : nodes_) node_begin_.push_back(node_begin_.back() + graph_.rows(node));
+  in_.rows = node_begin_.back();
+  if (!takes_whole_) return;
+  operand_begin_.assign(1, 0);
+  for (NodeId node : nodes_) operand_begin_.push_back(operand_begin_.back() + graph_.rows(graph_.inputs(node)[0]));
+  in_.nodes = static_cast<std::int64_t>(nodes_.size());
+  in_.node_begin = node_begin_.data();
+  in_.operand_begin = operand_begin_.data();
+}
+
+Rows StepView::result_rows(std::int64_t width, std::int32_t k, std::vector<std::int64_t>& to) const {
+  const auto address_of = [&](std::size_t j) { return address(NodeId{index_of(nodes_[j]) + k}); };
+  if (is_many_)
+    return many_rows_at<float>(
+        nodes_.size(), width, memory_, [&](std::size_t j) { return graph_.rows(nodes_[j]); }, address_of, to);
+  return rows_at<float>(
+      in_.rows, width, memory_, [&](std::int64_t r) { return address_of(static_cast<std::size_t>(r)); }, to);
+}
+
+ConstRows StepView::operand_rows(std::size_t i, std::int64_t width) {
+  if (is_many_)
+    return many_rows_at<const float>(
+        nodes_.size(), width, memory_, [&](std::size_t j) { return rows_read(j, i); },
+        [&](std::size_t j) { return address(graph_.inputs(nodes_[j])[i]); }, offsets(i));
+  return rows_at<const float>(
+      in_.rows, width, memory_,
+      [&](std::int64_t r) { return address(graph_.inputs(nodes_[static_cast<std::size_t>(r)])[i]); }, offsets(i));
 }
 
 void StepView::open_operands(const Run& run, std::int32_t step) {
   const std::span<const NodeId> first = graph_.inputs(nodes_[0]);
   const OpInfo& info = *graph_.signature(nodes_[0]).info;
-  const auto count = static_cast<std::int64_t>(nodes_.size());
+  const std::int64_t count = in_.rows;
   const std::span<const plan::Block> blocks = run.plan->blocks_of(step);
   blocks_.clear();
   if (!blocks.empty()) {
@@ -74,7 +105,7 @@ void StepView::open_operands(const Run& run, std::int32_t step) {
     shapes_.push_back(type.shape);
     parameters_.push_back(nullptr);
     if (info.by_identity(i) && graph_.shared(first[i])) {
-      shared_ |= 1U << i;
+      shared_ |= std::uint64_t{1} << i;
       parameters_.back() = graph_.parameter_of(first[i]);
       rows_.push_back({address(first[i]), count, type.elements, 0, nullptr});
     } else if (const plan::Block* there = block(i)) {
@@ -87,9 +118,7 @@ void StepView::open_operands(const Run& run, std::int32_t step) {
         rows_.push_back(rows_at<const float>(
             count, type.elements, memory_, [&](std::int64_t r) { return data + number(r) * next; }, offsets(i)));
     } else {
-      rows_.push_back(rows_at<const float>(
-          count, type.elements, memory_,
-          [&](std::int64_t r) { return address(graph_.inputs(nodes_[static_cast<std::size_t>(r)])[i]); }, offsets(i)));
+      rows_.push_back(operand_rows(i, type.elements));
     }
   }
 }
@@ -98,30 +127,41 @@ void StepView::open_ragged() {
   blocks_.clear();
   ragged_nodes_.clear();
   ragged_.assign(1, 0);
+  std::int64_t rows = 0;
   for (NodeId node : nodes_) {
-    for (NodeId input : graph_.inputs(node)) ragged_nodes_.push_back(input);
-    ragged_.push_back(static_cast<std::int64_t>(ragged_nodes_.size()));
+    for (NodeId input : graph_.inputs(node)) {
+      ragged_nodes_.push_back(input);
+      rows += graph_.rows(input);
+    }
+    ragged_.push_back(rows);
   }
   const Type& type = graph_.type(ragged_nodes_[0]);
   shapes_.push_back(type.shape);
-  rows_.push_back(rows_at<const float>(
-      static_cast<std::int64_t>(ragged_nodes_.size()), type.elements, memory_,
-      [&](std::int64_t r) { return address(ragged_nodes_[static_cast<std::size_t>(r)]); }, offsets(0)));
+  const auto address_of = [&](std::size_t j) { return address(ragged_nodes_[j]); };
+  if (graph_.any_many())
+    rows_.push_back(many_rows_at<const float>(
+        ragged_nodes_.size(), type.elements, memory_, [&](std::size_t j) { return graph_.rows(ragged_nodes_[j]); },
+        address_of, offsets(0)));
+  else
+    rows_.push_back(rows_at<const float>(
+        rows, type.elements, memory_, [&](std::int64_t r) { return address_of(static_cast<std::size_t>(r)); },
+        offsets(0)));
   in_.offsets = ragged_.data();
 }
 
 void StepView::open_fields() {
   const auto size = static_cast<std::size_t>(in_.fields_stride);
   if (size == 0) return;
-  if (nodes_.size() == 1) {
+  if (nodes_.size() == 1) {  // those of many rows lie one behind the other
     in_.fields_data = static_cast<const std::byte*>(graph_.fields(nodes_[0]));
     return;
   }
-  fields_.resize(size * nodes_.size());
+  fields_.resize(size * static_cast<std::size_t>(in_.rows));
   std::byte* to = fields_.data();
   for (NodeId node : nodes_) {
-    std::memcpy(to, graph_.fields(node), size);
-    to += size;
+    const std::size_t bytes = size * static_cast<std::size_t>(graph_.rows(node));
+    std::memcpy(to, graph_.fields(node), bytes);
+    to += bytes;
   }
   in_.fields_data = fields_.data();
 }

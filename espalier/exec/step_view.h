@@ -47,6 +47,30 @@ BasicRows<T> rows_at(std::int64_t count, std::int64_t width, const PlannedMemory
   return {first, count, width, width, offsets.data()};
 }
 
+/// The same for `nodes` nodes of many rows, which lie one behind the other: those of node j are rows_of(j), from
+/// address_of(j) on.
+template <class T, class RowsOf, class AddressOf>
+BasicRows<T> many_rows_at(std::size_t nodes, std::int64_t width, const PlannedMemory& memory, const RowsOf& rows_of,
+                          const AddressOf& address_of, std::vector<std::int64_t>& offsets) {
+  T* const first = address_of(std::size_t{0});
+  const auto distance = [&](std::size_t j) {
+    return (reinterpret_cast<std::intptr_t>(address_of(j)) - reinterpret_cast<std::intptr_t>(first)) /
+           static_cast<std::intptr_t>(sizeof(T));
+  };
+  bool is_even = width > 0 && memory.holds(first) && memory.holds(address_of(nodes - 1));
+  std::int64_t count = 0;
+  for (std::size_t j = 0; j < nodes; ++j) {
+    is_even = is_even && distance(j) == count * width;
+    count += rows_of(j);
+  }
+  if (is_even) return {first, count, width, width, nullptr};
+  offsets.resize(static_cast<std::size_t>(count));
+  std::int64_t* to = offsets.data();
+  for (std::size_t j = 0; j < nodes; ++j)
+    for (std::int64_t k = 0; k < rows_of(j); ++k) *to++ = distance(j) + k * width;
+  return {first, count, width, width, offsets.data()};
+}
+
 /// Reused from step to step, so that its vectors are allocated once.
 class StepView {
  public:
@@ -64,9 +88,15 @@ class StepView {
   Rows saved() const { return saved_; }
   /// Of a cell: all results.
   std::span<const Rows> results() const { return results_; }
-  /// Operands of node r, as nodes: what is computed in their place.
-  NodeId operand(std::int64_t r, std::size_t i) const {
-    return table_.same[at(graph_.inputs(nodes_[static_cast<std::size_t>(r)])[i])];
+  /// Operands of node j, as nodes: what is computed in their place.
+  NodeId operand(std::int64_t j, std::size_t i) const {
+    return table_.same[at(graph_.inputs(nodes_[static_cast<std::size_t>(j)])[i])];
+  }
+  /// Whether its nodes, or what they read, have many rows: a node is then not a row.
+  bool is_many() const { return is_many_; }
+  /// How many rows of operand i node j reads.
+  std::int64_t rows_read(std::size_t j, std::size_t i) const {
+    return takes_whole_ ? graph_.rows(graph_.inputs(nodes_[j])[i]) : graph_.rows(nodes_[j]);
   }
   bool is_shared(std::size_t i) const { return (shared_ >> i & 1U) != 0; }
   bool any_shared() const { return shared_ != 0; }
@@ -76,6 +106,11 @@ class StepView {
   std::int64_t number(std::int64_t r) const { return numbers_.empty() ? r : numbers_[static_cast<std::size_t>(r)]; }
 
  private:
+  void open_nodes(const OpInfo& info);
+  /// The rows of result k.
+  Rows result_rows(std::int64_t width, std::int32_t k, std::vector<std::int64_t>& to) const;
+  /// The rows of operand i, wherever they lie.
+  ConstRows operand_rows(std::size_t i, std::int64_t width);
   std::vector<std::int64_t>& offsets(std::size_t i) {
     while (offsets_.size() <= i) offsets_.emplace_back();
     return offsets_[i];
@@ -91,7 +126,11 @@ class StepView {
   PlannedMemory memory_;
   std::span<const NodeId> nodes_;
   std::span<const std::int32_t> numbers_;
-  std::uint32_t shared_ = 0;
+  bool is_many_ = false;
+  bool takes_whole_ = false;
+  std::vector<std::int64_t> node_begin_;
+  std::vector<std::int64_t> operand_begin_;
+  std::uint64_t shared_ = 0;
   StepIn in_;
   Rows y_;
   Rows saved_;

@@ -56,10 +56,15 @@ class ESPALIER_EXPORT Expr {
 
   Graph& graph() const;
   NodeId node() const { return NodeId{static_cast<std::int32_t>(parts_[1])}; }
+  /// Of a node of many rows, the shape of each.
   const Shape& shape() const;
   DType dtype() const;
+  /// How many rows it has: 1, unless it was made from many.
+  std::int32_t rows() const;
+  bool has_many_rows() const;
 
-  /// Computes the node, and what it needs, unless that was done before; returns a copy of the numbers.
+  /// Computes the node, and what it needs, unless that was done before; returns a copy of the numbers. Those of many
+  /// rows are one tensor with another axis before all others.
   Tensor value() const;
   /// value().item(): the number of a node with one element.
   double scalar() const;

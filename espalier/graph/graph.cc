@@ -58,6 +58,7 @@ void Graph::clear() {
   ++epoch_;
   known_cells_.drop_if_many();
   size_ = 0;
+  any_many_ = false;
   leaf_data_.clear();
   field_size_ = 0;
   instances_ = 0;
@@ -117,6 +118,25 @@ Expr Graph::input(const Shape& shape, std::span<const float> values, const char*
   auto* data = leaf_data_.allocate_array<float>(shape.elements());
   std::copy(values.begin(), values.end(), data);
   return add_leaf_data({DType::kFloat32, shape}, data, where);
+}
+
+Expr Graph::input_rows(const Shape& row, std::span<const float> values, const char* file, std::int32_t line) {
+  const SourceLine where{file, line};
+  const std::int64_t each = row.elements();
+  const auto count = static_cast<std::int64_t>(values.size());
+  if (count == 0 || each == 0 || count % each != 0)
+    throw UsageError(fmt::format("input_rows: {} values given for rows of shape {}, each of which holds {}\n  at {}",
+                                 count, row.to_string(), each, where.to_string()));
+  const bool is_double = options_.dtype == DType::kFloat64;
+  std::byte* data = leaf_data_.allocate(values.size() * size_of(options_.dtype));
+  if (is_double)
+    std::copy(values.begin(), values.end(), reinterpret_cast<double*>(data));
+  else
+    std::copy(values.begin(), values.end(), reinterpret_cast<float*>(data));
+  const Expr leaf = add_leaf_data({options_.dtype, row}, data, where);
+  rows_[at(leaf.node())] = static_cast<std::int32_t>(count / each);
+  any_many_ = true;
+  return leaf;
 }
 
 Expr Graph::constant(const Shape& shape, double value, const char* file, std::int32_t line) {
@@ -229,6 +249,7 @@ void Graph::grow() {
   input_begin_.reserve(n + 1);
   field_begin_.reserve(n);
   instance_.reserve(n);
+  rows_.reserve(n);
   source_file_.reserve(n);
   source_line_.reserve(n);
   shared_.reserve(n);
@@ -287,6 +308,46 @@ SignatureId Graph::new_signature(const OpInfo& info, const void* attrs, std::spa
   return static_cast<std::uint32_t>(begin);
 }
 
+/// Fields of many rows: those that were given for each, or the one that was given for all.
+std::uint32_t Graph::add_fields(const void* fields, std::size_t bytes, std::int32_t rows, std::int32_t given) {
+  if (rows == kSingle) return add_fields(fields, bytes);
+  if (given != kSingle) return add_fields(fields, bytes * static_cast<std::size_t>(rows));
+  std::vector<std::byte> all;
+  for (std::int32_t r = 0; r < rows; ++r)
+    all.insert(all.end(), static_cast<const std::byte*>(fields), static_cast<const std::byte*>(fields) + bytes);
+  return add_fields(all.data(), all.size());
+}
+
+[[gnu::noinline]] std::int32_t Graph::rows_of_result(const OpInfo& info, std::span<const NodeId> operands,
+                                                     std::int32_t given) const {
+  if (info.takes_whole) return given;
+  if (info.row_an_operand) {
+    std::int64_t sum = 0;
+    for (NodeId node : operands) sum += rows(node);
+    if (sum > std::numeric_limits<std::int32_t>::max()) throw Refusal{fmt::format("{}: too many rows", info.name)};
+    return static_cast<std::int32_t>(sum);
+  }
+  if (info.is_ragged()) return kSingle;  // it is taken over all rows of its operands
+  std::size_t first = operands.size();
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (shared(operands[i])) continue;
+    if (first == operands.size()) first = i;
+    const std::int32_t a = rows_[at(operands[first])];
+    const std::int32_t b = rows_[at(operands[i])];
+    if (a == b) continue;
+    const auto said = [](std::int32_t rows) {
+      return rows == kSingle ? std::string("is a single row") : fmt::format("has {} rows", rows);
+    };
+    throw Refusal{fmt::format("{}: {} {} and {} {}", info.name, info.operand_name(first), said(a), info.operand_name(i),
+                              said(b))};
+  }
+  if (given == kSingle) return rows_[at(operands[first])];
+  if (first < operands.size() && rows_[at(operands[first])] != given)
+    throw Refusal{fmt::format("{}: {} rows are to be made, and {} has {}", info.name, given, info.operand_name(first),
+                              rows(operands[first]))};
+  return given;
+}
+
 void Graph::grow_fields(std::size_t at_least) {
   if (at_least > std::numeric_limits<std::uint32_t>::max())
     throw ResourceError("graph: the fields of its nodes take 4 GiB, the most there can be");
@@ -296,12 +357,14 @@ void Graph::grow_fields(std::size_t at_least) {
 
 [[gnu::noinline]] void Graph::check_fields(const OpInfo& info, const void* attrs, const void* fields,
                                            std::span<const NodeId> operands) const {
-  info.check(attrs, fields, InputShapes(info.name, info.inputs, shapes_of(info, operands)));
+  const std::vector<Shape> shapes = shapes_of(info, operands);
+  info.check(attrs, fields, InputShapes(info.name, info.inputs, shapes));
 }
 
 /// Inlined, and one loop over the operands for all that is derived from them: this runs with every node recorded.
 [[gnu::always_inline]] inline Expr Graph::append(const OpInfo& info, const void* attrs, const void* fields,
-                                                 std::span<const NodeId> operands, SourceLine where) {
+                                                 std::span<const NodeId> operands, SourceLine where,
+                                                 std::int32_t given) {
   if (info.is_ragged()) require_one_type(info, operands);
   const auto words = static_cast<std::size_t>(info.attr_words);
   const std::size_t in_key = info.is_ragged() ? 1 : operands.size();
@@ -321,7 +384,9 @@ void Graph::grow_fields(std::size_t at_least) {
   // An operation belongs to the instance of its operands; a leaf to the current one.
   InstanceId instance = kNoInstance;
   bool all_shared = !info.never_shared();
+  std::int32_t any_rows = given;
   const auto join = [&](NodeId node) {
+    any_rows |= rows_[at(node)];
     const InstanceId of = instance_[at(node)];
     if (of != instance && of != kNoInstance) instance = instance == kNoInstance ? of : kJoint;
     all_shared = all_shared && shared(node);
@@ -343,15 +408,26 @@ void Graph::grow_fields(std::size_t at_least) {
   const std::int32_t known = signatures_.find(key, hash.value());
   const SignatureId signature =
       known >= 0 ? SignatureId{known} : new_signature(info, attrs, operands, key, hash.value());
-  if (info.check != nullptr && !is_choice(signatures_[signature], fields)) check_fields(info, attrs, fields, operands);
+  // A ragged op is of one row of its own, but for the one that brings single rows together.
+  std::int32_t rows = kSingle;
+  if (any_rows != kSingle || info.row_an_operand) [[unlikely]]
+    rows = rows_of_result(info, operands, given);
+  if (info.check != nullptr)
+    for (std::int32_t r = 0; r < std::max(given, 1); ++r) {
+      const void* const field = static_cast<const std::byte*>(fields) + std::ptrdiff_t{r} * info.field_bytes;
+      if (!is_choice(signatures_[signature], field)) check_fields(info, attrs, field, operands);
+    }
   if (size_ == capacity_) [[unlikely]]
     grow();
 
   const auto n = static_cast<std::size_t>(size_);
-  field_begin_[n] = info.field_bytes > 0 ? add_fields(fields, static_cast<std::size_t>(info.field_bytes)) : 0;
+  field_begin_[n] =
+      info.field_bytes > 0 ? add_fields(fields, static_cast<std::size_t>(info.field_bytes), rows, given) : 0;
   signature_[n] = signature;
   type_[n] = signatures_[signature].type;
   instance_[n] = instance;
+  rows_[n] = rows;
+  any_many_ |= rows != kSingle;
   source_file_[n] = where.file();
   source_line_[n] = where.line();
   shared_[n] = all_shared ? name_of_node(n) : 0;
@@ -361,15 +437,17 @@ void Graph::grow_fields(std::size_t at_least) {
 
 /// Appends a node of the signature of `sample`, whose inputs are in place.
 [[gnu::always_inline]] inline NodeId Graph::append_like(std::size_t sample, std::size_t operands, const void* fields,
-                                                        InstanceId instance, SourceLine where) {
+                                                        InstanceId instance, SourceLine where, std::int32_t rows,
+                                                        std::int32_t given) {
   if (size_ == capacity_) [[unlikely]]
     grow();
   const auto n = static_cast<std::size_t>(size_);
   const SignatureId signature = signature_[sample];
   const auto field_bytes = static_cast<std::size_t>(signatures_[signature].info->field_bytes);
-  field_begin_[n] = field_bytes > 0 ? add_fields(fields, field_bytes) : 0;
+  field_begin_[n] = field_bytes > 0 ? add_fields(fields, field_bytes, rows, given) : 0;
   signature_[n] = signature;
   type_[n] = type_[sample];
+  rows_[n] = rows;
   instance_[n] = instance == kNoInstance ? current_instance_ : instance;
   source_file_[n] = where.file();
   source_line_[n] = where.line();
@@ -397,12 +475,15 @@ template <class Given>
   NodeId* const nodes = room_for_inputs(count);  // before the look at those of the sample, which may move
   const NodeId* const of_sample = inputs_.data() + input_begin_[sample];
   InstanceId instance = kNoInstance;
+  std::int32_t rows = kSingle;
   std::size_t i = 0;
   for (; i < newest.stacked; ++i) {
     const Expr& expr = expr_of(operands[i]);
     if (!owns(expr)) return -1;
     const NodeId node = expr.node();
     if (shared_[at(node)] != 0 || type_[at(node)] != type_[at(of_sample[i])]) return -1;
+    if (i == 0) rows = rows_[at(node)];
+    if (rows_[at(node)] != rows) return -1;
     const InstanceId of = instance_[at(node)];
     if (of != instance && of != kNoInstance) instance = instance == kNoInstance ? of : kJoint;
     nodes[i] = node;
@@ -418,13 +499,13 @@ template <class Given>
     if (!std::equal(words, words + info.attr_words, known)) return -1;
   }
   if (info.check != nullptr && !is_choice(signatures_[signature_[sample]], fields)) return -1;
-  return index_of(append_like(sample, count, fields, instance, where));
+  return index_of(append_like(sample, count, fields, instance, where, rows, kSingle));
 }
 
 /// Remembers a node, where others may be recorded like it.
 template <class Given>
 void Graph::remember(NewestOp& newest, const OpInfo& info, NodeId node, std::span<const Given> operands) const {
-  if (operands.size() > NewestOp::kMost || info.is_ragged()) return;
+  if (operands.size() > NewestOp::kMost || info.is_ragged() || info.takes_whole) return;
   std::size_t stacked = 0;
   while (stacked < operands.size() && parameter_in(operands[stacked]) == nullptr) ++stacked;
   for (std::size_t i = 0; i < stacked; ++i)
@@ -450,9 +531,26 @@ void Graph::remember(NewestOp& newest, const OpInfo& info, NodeId node, std::spa
 
 Expr Graph::record(const OpInfo& info, const void* attrs, const void* fields, std::span<const Operand> operands) {
   NewestOp& newest = newest_op(info, operands.back().parameter());
-  const SourceLine where = operands.front().where();
-  if (const std::int32_t like = record_like_newest(newest, info, attrs, fields, operands, where); like >= 0)
+  if (const std::int32_t like =
+          record_like_newest(newest, info, attrs, fields, operands, operands.front().where());
+      like >= 0)
     return expr(NodeId{like});
+  const Expr result = record_operands(info, attrs, fields, operands, kSingle);
+  remember(newest, info, result.node(), operands);
+  return result;
+}
+
+Expr Graph::record_rows(const OpInfo& info, const void* attrs, const void* fields, std::int32_t rows,
+                        std::span<const Operand> operands) {
+  if (rows < 1)
+    throw UsageError(fmt::format("{}: needs at least one row, and {} are given\n  at {}", info.name, rows,
+                                 operands.front().where().to_string()));
+  return record_operands(info, attrs, fields, operands, rows);
+}
+
+Expr Graph::record_operands(const OpInfo& info, const void* attrs, const void* fields,
+                            std::span<const Operand> operands, std::int32_t given) {
+  const SourceLine where = operands.front().where();
   const Mark before = mark();
   NodeId* nodes = room_for_inputs(operands.size());
   try {
@@ -460,9 +558,7 @@ Expr Graph::record(const OpInfo& info, const void* attrs, const void* fields, st
       const Operand& operand = operands[i];
       nodes[i] = owns(operand.expr()) ? operand.expr().node() : node_of(info, i, operand);
     }
-    const Expr result = append(info, attrs, fields, {nodes, operands.size()}, where);
-    remember(newest, info, result.node(), operands);
-    return result;
+    return append(info, attrs, fields, {nodes, operands.size()}, where, given);
   } catch (const Refusal& refusal) {
     refuse(info, refusal, {nodes, operands.size()}, where, before);
   } catch (...) {
@@ -504,12 +600,30 @@ Expr Graph::record_leaf(const OpInfo& info, const void* attrs, const void* field
 
 NodeId Graph::record_like(NodeId sample, std::int32_t results, std::span<const NodeId> stacked, SourceLine where) {
   const NodeId cell = record_like(sample, nullptr, stacked, where);
+  record_results_like(sample, cell, results, where);
+  return cell;
+}
+
+NodeId Graph::record_rows_like(NodeId sample, const void* fields, std::int32_t rows, std::int32_t results,
+                               NodeId stacked, SourceLine where) {
+  const std::size_t like = at(sample);
+  const std::size_t operands = input_begin_[like + 1] - input_begin_[like];
+  NodeId* const nodes = room_for_inputs(operands);
+  const NodeId* const of_sample = inputs_.data() + input_begin_[like];
+  nodes[0] = stacked;
+  std::copy(of_sample + 1, of_sample + operands, nodes + 1);
+  const NodeId node = append_like(like, operands, fields, instance_[at(stacked)], where, rows, rows);
+  any_many_ = true;
+  record_results_like(sample, node, results, where);
+  return node;
+}
+
+void Graph::record_results_like(NodeId sample, NodeId cell, std::int32_t results, SourceLine where) {
   const InstanceId instance = instance_[at(cell)];
   for (std::int32_t k = 1; k < results; ++k) {
     *room_for_inputs(1) = cell;
-    append_like(at(sample) + static_cast<std::size_t>(k), 1, nullptr, instance, where);
+    append_like(at(sample) + static_cast<std::size_t>(k), 1, nullptr, instance, where, rows_[at(cell)], kSingle);
   }
-  return cell;
 }
 
 NodeId Graph::record_like(NodeId sample, const void* fields, std::span<const NodeId> stacked, SourceLine where) {
@@ -524,7 +638,8 @@ NodeId Graph::record_like(NodeId sample, const void* fields, std::span<const Nod
   }
   const NodeId* const of_sample = inputs_.data() + input_begin_[like];
   for (std::size_t i = stacked.size(); i < operands; ++i) nodes[i] = of_sample[i];
-  return append_like(like, operands, fields, instance, where);
+  const std::int32_t rows = stacked.empty() ? kSingle : rows_[at(stacked[0])];
+  return append_like(like, operands, fields, instance, where, rows, rows);
 }
 
 void Graph::refuse(const OpInfo& info, const Refusal& refusal, std::span<const NodeId> operands, SourceLine where,
@@ -574,6 +689,10 @@ Graph& Expr::graph() const {
 const Shape& Expr::shape() const { return graph().type(node()).shape; }
 
 DType Expr::dtype() const { return graph().type(node()).dtype; }
+
+std::int32_t Expr::rows() const { return graph().rows(node()); }
+
+bool Expr::has_many_rows() const { return graph().is_many(node()); }
 
 const Shape& Operand::shape() const { return parameter() != nullptr ? parameter()->shape() : expr_.shape(); }
 

@@ -94,6 +94,10 @@ class ESPALIER_EXPORT Graph {
   /// A leaf of the graph's element type.
   Expr input(const Shape& shape, std::span<const float> values, const char* file = __builtin_FILE(),
              std::int32_t line = __builtin_LINE());
+  /// A leaf of many rows of this shape, one after the other in `values`; at least one. What is done to it is done to
+  /// each of its rows, and it is one node however many they are.
+  Expr input_rows(const Shape& row, std::span<const float> values, const char* file = __builtin_FILE(),
+                  std::int32_t line = __builtin_LINE());
   /// A leaf with one number, of rank 0.
   template <class Number>
   requires std::is_arithmetic_v<Number> Expr constant(Number value, const char* file = __builtin_FILE(),
@@ -142,6 +146,10 @@ class ESPALIER_EXPORT Graph {
   Expr record(const OpInfo& info, const void* attrs, const void* fields, std::span<const Operand> operands);
   /// The same for an op that takes any number of inputs.
   Expr record(const OpInfo& info, const void* attrs, const void* fields, const Operands& operands);
+  /// The same with as many fields as the node is to have rows, one behind the other. Its stacked operands, if it has
+  /// any, must have as many rows, unless the op takes them whole.
+  Expr record_rows(const OpInfo& info, const void* attrs, const void* fields, std::int32_t rows,
+                   std::span<const Operand> operands);
   /// The same for a leaf.
   Expr record_leaf(const OpInfo& info, const void* attrs, const void* fields, SourceLine where);
 
@@ -167,8 +175,13 @@ class ESPALIER_EXPORT Graph {
   /// Keeps an object alive as long as the signatures so far.
   void hold(std::shared_ptr<const void> object) { held_.push_back(std::move(object)); }
   /// Appends a node of the signature of `sample`, which has the same shared operands behind its stacked ones. The
-  /// stacked ones must be nodes of this graph, of the types that those of the sample have: nothing is checked.
+  /// stacked ones must be nodes of this graph, of the types that those of the sample have and all of as many rows, with
+  /// fields for each: nothing is checked.
   NodeId record_like(NodeId sample, const void* fields, std::span<const NodeId> stacked, SourceLine where);
+  /// The same for an op that takes its only stacked operand whole, with fields for `rows` rows, and for the further ones
+  /// of its `results`, which follow it.
+  NodeId record_rows_like(NodeId sample, const void* fields, std::int32_t rows, std::int32_t results, NodeId stacked,
+                          SourceLine where);
   /// The same for a cell without fields and the further ones of its results, which follow it.
   NodeId record_like(NodeId sample, std::int32_t results, std::span<const NodeId> stacked, SourceLine where);
   /// The cells that were used here, to find a sample by.
@@ -204,7 +217,27 @@ class ESPALIER_EXPORT Graph {
   }
   const void* attrs(NodeId node) const { return signatures_.attrs(signature_id(node)); }
   const void* fields(NodeId node) const { return fields_.data() + field_begin_[at(node)]; }
+  /// Those of one of its rows.
+  const void* fields(NodeId node, std::int64_t row) const {
+    return fields_.data() + field_begin_[at(node)] + row * signature(node).info->field_bytes;
+  }
   InstanceId instance(NodeId node) const { return instance_[at(node)]; }
+  /// Whether a node has many rows, be it one: each is of the node's type, and has fields of its own.
+  bool is_many(NodeId node) const { return rows_[at(node)] != kSingle; }
+  /// Whether any node has.
+  bool any_many() const { return any_many_; }
+  bool has_rows_like(NodeId node, NodeId other) const { return rows_[at(node)] == rows_[at(other)]; }
+  /// How many: 1 for all other nodes.
+  std::int32_t rows(NodeId node) const { return is_many(node) ? rows_[at(node)] : 1; }
+  /// Of all rows together.
+  std::int64_t elements(NodeId node) const { return type(node).elements * rows(node); }
+  std::int64_t bytes(NodeId node) const {
+    return elements(node) * static_cast<std::int64_t>(size_of(type(node).dtype));
+  }
+  /// The shape of the value: that of a row, with another axis before it where there are many.
+  Shape value_shape(NodeId node) const {
+    return is_many(node) ? type(node).shape.inserted(0, rows(node)) : type(node).shape;
+  }
   SourceLine source(NodeId node) const { return {source_file_[at(node)], source_line_[at(node)]}; }
   /// Made from parameters only: one tensor for a whole step.
   bool shared(NodeId node) const { return shared_[at(node)] != 0; }
@@ -212,6 +245,8 @@ class ESPALIER_EXPORT Graph {
   const Parameter* parameter_of(NodeId node) const;
   /// "node 412 = concat(node 398, node 411)", or `parameter "cell.W"`.
   std::string describe(NodeId node) const;
+  /// "float32[64]", and of seven such rows "float32[64] x 7".
+  std::string type_text(NodeId node) const;
 
   Expr expr(NodeId node) const { return {slot_, generation_, node}; }
   std::unique_ptr<GraphRuntime>& runtime() { return runtime_; }
@@ -219,6 +254,7 @@ class ESPALIER_EXPORT Graph {
 
  private:
   static std::size_t at(NodeId node) { return static_cast<std::size_t>(index_of(node)); }
+  static constexpr std::int32_t kSingle = 0;
   /// Whether signatures outlive clear(): they must not name nodes, and must not be too many.
   bool keeps_signatures() const;
   void forget_signatures();
@@ -235,10 +271,16 @@ class ESPALIER_EXPORT Graph {
   }
   void grow_inputs(std::size_t at_least);
   void grow_fields(std::size_t at_least);
+  /// `given` is how many rows there are fields for, or kSingle.
   Expr append(const OpInfo& info, const void* attrs, const void* fields, std::span<const NodeId> operands,
-              SourceLine where);
+              SourceLine where, std::int32_t given = kSingle);
   NodeId append_like(std::size_t sample, std::size_t operands, const void* fields, InstanceId instance,
-                     SourceLine where);
+                     SourceLine where, std::int32_t rows, std::int32_t given);
+  void record_results_like(NodeId sample, NodeId cell, std::int32_t results, SourceLine where);
+  Expr record_operands(const OpInfo& info, const void* attrs, const void* fields, std::span<const Operand> operands,
+                       std::int32_t given);
+  /// How many rows the result has, where some operand has many or fields for many are given; refuses unlike ones.
+  std::int32_t rows_of_result(const OpInfo& info, std::span<const NodeId> operands, std::int32_t given) const;
   struct NewestOp;
   NewestOp& newest_op(const OpInfo& info, const Parameter* last);
   template <class Given>
@@ -249,6 +291,7 @@ class ESPALIER_EXPORT Graph {
   SignatureId new_signature(const OpInfo& info, const void* attrs, std::span<const NodeId> operands,
                             std::span<const std::uint32_t> key, std::uint64_t hash);
   std::uint32_t add_fields(const void* fields, std::size_t bytes);
+  std::uint32_t add_fields(const void* fields, std::size_t bytes, std::int32_t rows, std::int32_t given);
   void check_fields(const OpInfo& info, const void* attrs, const void* fields, std::span<const NodeId> operands) const;
   void require_one_type(const OpInfo& info, std::span<const NodeId> operands) const;
   std::vector<Shape> shapes_of(const OpInfo& info, std::span<const NodeId> operands) const;
@@ -281,6 +324,7 @@ class ESPALIER_EXPORT Graph {
   Column<std::uint32_t> input_begin_;  // one more than nodes
   Column<std::uint32_t> field_begin_;
   Column<InstanceId> instance_;
+  Column<std::int32_t> rows_;  // kSingle for a node that is one row
   Column<const char*> source_file_;
   Column<std::int32_t> source_line_;
   Column<std::uint32_t> shared_;  // 0: stacked; else what it is called in keys
@@ -295,6 +339,7 @@ class ESPALIER_EXPORT Graph {
   std::uint32_t epoch_ = 1;
   std::uint32_t signature_epoch_ = 1;
   bool names_nodes_ = false;  // some key does
+  bool any_many_ = false;
   KnownCells known_cells_;
   /// The newest leaves by their size: most are like one of them.
   struct NewestLeaf {

@@ -8,6 +8,10 @@
 
 namespace espalier {
 
+std::string Graph::type_text(NodeId node) const {
+  return type(node).to_string() + (is_many(node) ? fmt::format(" x {}", rows(node)) : "");
+}
+
 std::string Graph::located(const OpInfo& info, const std::string& sentence, std::span<const NodeId> operands,
                            SourceLine where) const {
   constexpr std::size_t kShown = 4;
@@ -16,13 +20,13 @@ std::string Graph::located(const OpInfo& info, const std::string& sentence, std:
   const std::size_t shown = std::min(operands.size(), kShown);
   for (std::size_t i = 0; i < shown; ++i) {
     name_width = std::max(name_width, info.operand_name(i).size() + 1);
-    type_width = std::max(type_width, type(operands[i]).to_string().size());
+    type_width = std::max(type_width, type_text(operands[i]).size());
   }
   std::string text = sentence;
   for (std::size_t i = 0; i < shown; ++i) {
     const NodeId node = operands[i];
-    text += fmt::format("\n  {:{}} {:{}}  {}", info.operand_name(i) + ":", name_width, type(node).to_string(),
-                        type_width, describe(node));
+    text += fmt::format("\n  {:{}} {:{}}  {}", info.operand_name(i) + ":", name_width, type_text(node), type_width,
+                        describe(node));
     if (parameter_of(node) == nullptr) text += "  " + source(node).to_string();
   }
   if (operands.size() > shown) text += fmt::format("\n  and {} more", operands.size() - shown);
@@ -52,7 +56,7 @@ std::string Graph::list_nodes() const {
   std::string text = fmt::format("graph of {} nodes, {} signatures, {} instances\n", size(), used.size(), instances_);
   for (std::int32_t i = 0; i < size(); ++i) {
     const NodeId node{i};
-    text += fmt::format("  {:<52} {}", describe(node), type(node).to_string());
+    text += fmt::format("  {:<52} {}", describe(node), type_text(node));
     if (instance(node) == kJoint)
       text += "  joint";
     else if (instance(node) != kNoInstance)

@@ -69,7 +69,7 @@ void OpInfo::prepare() {
   never_shared_ = per_instance || inputs.empty();
   by_identity_ = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].role == Role::kEither || inputs[i].role == Role::kShared) by_identity_ |= 1U << i;
+    if (inputs[i].role == Role::kEither || inputs[i].role == Role::kShared) by_identity_ |= std::uint64_t{1} << i;
 }
 
 namespace {

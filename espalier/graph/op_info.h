@@ -101,14 +101,17 @@ struct OpInfo {
   Kind kind = Kind::kMap;
   std::span<const Input> inputs;
   Keep keep;
-  std::uint32_t keep_mask = 0;   // further inputs that backward reads, a bit each
+  std::uint64_t keep_mask = 0;   // further inputs that backward reads, a bit each
   std::int32_t attr_words = 0;   // Attrs, as 32-bit words
   std::int32_t field_bytes = 0;  // Fields of a node
   bool per_instance = false;     // belongs to its instance even where all its inputs are shared: a lookup
   bool random = false;           // depends on a counter: never merged with an equal node
-  bool gathers = false;          // its kernels take the rows of blocks from wherever they lie
+  /// Its operands have rows of their own, and not one for each of its result: the kernel sees all rows of each node.
+  bool takes_whole = false;
+  bool row_an_operand = false;  // of a ragged op: the result has a row for each row of an operand
+  bool gathers = false;         // its kernels take the rows of blocks from wherever they lie
   bool stores_shared = false;    // backward may be told to store the gradients of shared inputs instead of adding
-  std::uint32_t adds_only = 0;   // shared inputs, a bit each, whose gradient does not read their own values
+  std::uint64_t adds_only = 0;   // shared inputs, a bit each, whose gradient does not read their own values
   std::int32_t result = 0;       // of Kind::kResult: which
   std::int32_t results = 1;      // of Kind::kCell: how many
   std::int64_t deferred = 0;     // of Kind::kCell: floats a row that backward leaves for the gradients of weights
@@ -182,7 +185,7 @@ struct OpInfo {
  private:
   bool ragged_ = false;
   bool never_shared_ = false;
-  std::uint32_t by_identity_ = 0;
+  std::uint64_t by_identity_ = 0;
 };
 
 /// All ops known to the process: those of the library's list, then registered ones. Entries never move.

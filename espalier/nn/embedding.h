@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "espalier/base/export.h"
 #include "espalier/graph/expr.h"
@@ -34,11 +35,17 @@ class ESPALIER_EXPORT Embedding {
   Expr operator()(Graph& graph, std::int64_t id, const char* file = __builtin_FILE(),
                   std::int32_t line = __builtin_LINE()) const;
 
+  /// The vectors of several ids, as one node of many rows; at least one.
+  Expr each(Graph& graph, std::span<const std::int32_t> ids, const char* file = __builtin_FILE(),
+            std::int32_t line = __builtin_LINE()) const;
+
   std::int32_t rows() const { return table_->shape()[0]; }
   std::int32_t dim() const { return table_->shape()[1]; }
   const Parameter& table() const { return *table_; }
 
  private:
+  std::int64_t row_of(std::int64_t id) const;
+
   const Parameter* table_;
   bool modulo_;
 };

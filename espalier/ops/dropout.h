@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "espalier/base/random.h"
 #include "espalier/ops/number_text.h"
@@ -111,8 +112,17 @@ inline Expr dropout(Operand x, double rate) {
   if (!ops::Dropout::accepts(rate)) return ops::record<ops::Dropout>({x}, {rate});
   const GraphOptions& options = graph.options();
   if (rate == 0 || !options.training) return x.expr();
-  return ops::record<ops::Dropout>({x}, {rate},
-                                   ops::DropoutFields::at(options.seed, options.step, graph.next_random_place()));
+  const auto fields_at = [&](const Graph::RandomPlace& place) {
+    return ops::DropoutFields::at(options.seed, options.step, place);
+  };
+  if (x.parameter() != nullptr || !graph.owns(x.expr()) || !graph.is_many(x.expr().node()))
+    return ops::record<ops::Dropout>({x}, {rate}, fields_at(graph.next_random_place()));
+  const std::int32_t rows = graph.rows(x.expr().node());
+  Graph::RandomPlace place = graph.next_random_places(static_cast<std::uint32_t>(rows));
+  std::vector<ops::DropoutFields> fields;
+  for (std::int32_t r = 0; r < rows; ++r, ++place.number) fields.push_back(fields_at(place));
+  const ops::Dropout::Attrs attrs{rate};
+  return graph.record_rows(ops::info_of<ops::Dropout>(), &attrs, fields.data(), rows, {&x, 1});
 }
 
 }  // namespace espalier

@@ -12,9 +12,10 @@
 /// and optionally
 ///   check(attrs, fields, in)              refuses fields, node by node
 ///   choices(attrs, in)                    its first field, an int32, is from 0 to below so many: only others are
-///   checked saved(attrs, in)                      how many floats a row forward leaves for backward kPerInstance,
-///   kRandom, kGathers, kStoresShared, kAddsOnly, table_row, view, side_by_side, weight, keeps_operand,
-///     place_random      see OpInfo
+///                                         checked
+///   saved(attrs, in)                      how many floats a row forward leaves for backward
+///   kPerInstance, kRandom, kTakesWhole, kRowAnOperand, kGathers, kStoresShared, kAddsOnly, table_row, view,
+///     side_by_side, weight, keeps_operand, place_random      see OpInfo
 /// Without forward and backward, both are derived from plain: right, and slow.
 #pragma once
 
@@ -87,6 +88,8 @@ OpInfo make_op_info() {
   info.field_bytes = std::is_empty_v<Fields> ? 0 : static_cast<std::int32_t>(sizeof(Fields));
   if constexpr (requires { Op::kPerInstance; }) info.per_instance = Op::kPerInstance;
   if constexpr (requires { Op::kRandom; }) info.random = Op::kRandom;
+  if constexpr (requires { Op::kTakesWhole; }) info.takes_whole = Op::kTakesWhole;
+  if constexpr (requires { Op::kRowAnOperand; }) info.row_an_operand = Op::kRowAnOperand;
   if constexpr (requires { Op::kGathers; }) info.gathers = Op::kGathers;
   if constexpr (requires { Op::kStoresShared; }) info.stores_shared = Op::kStoresShared;
   if constexpr (requires { Op::kAddsOnly; }) info.adds_only = Op::kAddsOnly;

@@ -38,6 +38,11 @@ struct StepIn {
   const std::int64_t* offsets = nullptr;
   const std::byte* fields_data = nullptr;
   std::int64_t fields_stride = 0;
+  /// Of an op that takes its operands whole: how many nodes there are, and where the rows of each begin, those of its
+  /// result and those of its first operand; one more than nodes.
+  std::int64_t nodes = 0;
+  const std::int64_t* node_begin = nullptr;
+  const std::int64_t* operand_begin = nullptr;
   /// Beside `inputs`: the parameter that a shared input is, or null. Empty where nobody knows.
   std::span<const Parameter* const> parameters;
   WeightUse use;

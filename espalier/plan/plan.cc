@@ -63,6 +63,12 @@ class Planner {
   const Facts& facts_of_step(std::int32_t step) const { return problem_.facts[at(step_[step].signature)]; }
   std::int32_t begin(std::int32_t step) const { return plan_.step_begin[at(step)]; }
   std::int32_t end(std::int32_t step) const { return plan_.step_begin[at(step) + 1]; }
+  std::int32_t rows_of_step(std::int32_t step) const {
+    if (problem_.rows.empty()) return end(step) - begin(step);
+    std::int32_t rows = 0;
+    for (std::int32_t p = begin(step); p < end(step); ++p) rows += problem_.rows_of(schedule_.order[at(p)]);
+    return rows;
+  }
 
   /// Opens the blocks of all steps: which of them stay is known at the end.
   void open_steps() {
@@ -86,7 +92,7 @@ class Planner {
     }
     step_[steps_].first_block = blocks;
     std::vector<std::int32_t> signature_rows(problem_.facts.size(), 0);
-    for (std::int32_t t = 0; t < steps_; ++t) signature_rows[at(step_[t].signature)] += end(t) - begin(t);
+    for (std::int32_t t = 0; t < steps_; ++t) signature_rows[at(step_[t].signature)] += rows_of_step(t);
     plan_.signature_rows.resize(at(steps_));
     for (std::int32_t t = 0; t < steps_; ++t) plan_.signature_rows[at(t)] = signature_rows[at(step_[t].signature)];
     is_homed_.assign(at(rows), 0);
@@ -287,7 +293,8 @@ class Planner {
         ++block.homed;
         is_homed_[at(block.begin + home.row())] = 1;
       } else if (!home.is_inside()) {
-        home = Home(slot, own++);
+        home = Home(slot, own);
+        own += problem_.rows_of(plan_.order[at(p)]);
       }
     }
     return own;
@@ -393,7 +400,7 @@ class Planner {
     const bool is_last_run = problem_.lifetime == Lifetime::kFinish;
     for (std::int32_t t = 0; t < steps_; ++t) {
       const Facts& f = facts_of_step(t);
-      const std::int32_t rows = end(t) - begin(t);
+      const std::int32_t rows = rows_of_step(t);
       if (f.saved_bytes > 0 && !(is_last_run && f.saves_for_backward_only)) {
         saved_.push_back({.bytes = f.saved_bytes * rows});
         if (!is_last_run) saved_.back().value_group = step_[t].signature * kGroups + kSavedGroup;

@@ -42,6 +42,7 @@ std::uint64_t hash_of(const Problem& problem) {
   hash.add(problem.signature);
   hash.add(problem.inputs);
   hash.add(problem.is_output);
+  hash.add(problem.rows);
   return hash.value();
 }
 

@@ -63,8 +63,12 @@ struct Problem {
   std::vector<std::int32_t> inputs;
   std::vector<std::uint8_t> is_part;    // beside inputs: not the whole row is read, but a part of it
   std::vector<std::uint8_t> is_output;  // by node: its value outlives the run
+  /// By node: how many rows it has, one behind the other. Empty where each has one. Nodes of many rows neither have
+  /// blocks nor are written into those of others.
+  std::vector<std::int32_t> rows;
 
   std::int32_t size() const { return static_cast<std::int32_t>(signature.size()); }
+  std::int32_t rows_of(std::int32_t node) const { return rows.empty() ? 1 : rows[static_cast<std::size_t>(node)]; }
   BlockColumn column(std::int32_t of_signature, std::int32_t operand) const {
     const auto s = static_cast<std::size_t>(of_signature);
     const auto i = static_cast<std::size_t>(operand);
@@ -82,6 +86,7 @@ struct Problem {
     inputs.clear();
     is_part.clear();
     is_output.clear();
+    rows.clear();
   }
 };
 

@@ -1,0 +1,122 @@
+/// Recursion: cells run over a structure that is given as data. A sequence, a tree or a DAG is one node, however many
+/// rows it has, and whatever its shape.
+///
+///   const esp::Recursion tree("tree", {
+///       {0, [&](std::span<const Expr> in) { return tanh(leaf(in[0])); }},                  // kind 0: x
+///       {2, [&](std::span<const Expr> in) { return tanh(node(concat(in, 0))); }, esp::TakesX::kNo},  // kind 1: children
+///   });
+///   esp::Structure s;                                         // ((0 1) 2)
+///   s.add(0, 0), s.add(0, 1), s.add(1, esp::Structure::kNoX, {0, 1});
+///   s.add(0, 2), s.add(1, esp::Structure::kNoX, {2, 3});
+///   Expr states = tree(words, s)[0];                          // many rows: one for each of the structure
+///
+/// A *row* of a structure is of some kind, reads a row of x if its kind does, and the states of its children, other rows.
+/// A kind has a function, of which a cell is made: it gets the row of x, then the states of the children, one child after
+/// the other, and gives the row's state: one Expr, or a pair, tuple or array of several, the same for all kinds.
+///
+/// What several instances have of one height and kind runs together. Recording a row costs some ten nanoseconds; a node
+/// for each costs ten times that, and more in a schedule and a plan. The functions are traced, as those of cells are, and
+/// the numbers are the same as if each row were a use of a cell.
+///
+/// Thread safety: a Recursion may be used by any number of threads, each with graphs of its own; a Structure is data.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "espalier/base/export.h"
+#include "espalier/cells/cell.h"
+#include "espalier/graph/expr.h"
+
+namespace espalier {
+
+/// Which rows there are, of which kinds, and how they hang together.
+class ESPALIER_EXPORT Structure {
+ public:
+  static constexpr std::int32_t kNoX = -1;
+
+  /// Adds a row and gives its number. Children are numbers of rows, which may be added later: what a recursion cannot
+  /// run over (a cycle, a child that is never added) is refused when it gets the structure.
+  std::int32_t add(std::int32_t kind, std::int32_t x, std::span<const std::int32_t> children = {}) {
+    rows_.push_back({kind, x, static_cast<std::int32_t>(children_.size()), static_cast<std::int32_t>(children.size())});
+    children_.insert(children_.end(), children.begin(), children.end());
+    return size() - 1;
+  }
+  std::int32_t add(std::int32_t kind, std::int32_t x, std::initializer_list<std::int32_t> children) {
+    return add(kind, x, std::span<const std::int32_t>(children.begin(), children.size()));
+  }
+  /// The elements of a sequence, each with the one before as its child, or behind, if it is read from its end: row t
+  /// reads row t of x. The one without a child is of kind `first`, all others of kind `next`.
+  static Structure sequence(std::int32_t length, std::int32_t first, std::int32_t next, bool from_end = false);
+
+  std::int32_t size() const { return static_cast<std::int32_t>(rows_.size()); }
+  std::int32_t kind(std::int32_t row) const { return at(row).kind; }
+  std::int32_t x(std::int32_t row) const { return at(row).x; }
+  std::span<const std::int32_t> children(std::int32_t row) const {
+    return {children_.data() + at(row).first_child, static_cast<std::size_t>(at(row).children)};
+  }
+  /// Forgets the rows, and keeps the memory for others.
+  void clear() {
+    rows_.clear();
+    children_.clear();
+  }
+
+ private:
+  struct Row {
+    std::int32_t kind;
+    std::int32_t x;
+    std::int32_t first_child;
+    std::int32_t children;
+  };
+  const Row& at(std::int32_t row) const { return rows_[static_cast<std::size_t>(row)]; }
+
+  std::vector<Row> rows_;
+  std::vector<std::int32_t> children_;
+};
+
+/// Whether rows of a kind read a row of x.
+enum class TakesX : std::int32_t { kNo, kYes };
+
+/// What rows of one kind compute.
+struct RecursionKind {
+  using Function = std::function<void(std::span<const Expr>, ExprList&)>;
+
+  /// `function` takes a std::span<const Expr>.
+  template <class F>
+  RecursionKind(std::int32_t of_children, F f, TakesX takes = TakesX::kYes)
+      : children(of_children), takes_x(takes == TakesX::kYes), function([f = std::move(f)](auto in, ExprList& out) {
+          using Result = decltype(f(in));
+          out.clear();
+          cells::Results<Result>::take(f(in), out);
+        }) {}
+
+  std::int32_t children;
+  bool takes_x;
+  Function function;
+};
+
+class ESPALIER_EXPORT Recursion {
+ public:
+  /// Refuses (UsageError) kinds of which none is without children.
+  Recursion(std::string name, std::vector<RecursionKind> kinds);
+  ~Recursion();
+  Recursion(Recursion&&) noexcept;
+  Recursion& operator=(Recursion&&) noexcept;
+
+  /// The states of all rows: an Expr of as many rows for each part of a state. x has many rows, and may be used by
+  /// several recursions. Refuses (UsageError) an empty structure, and one that does not fit.
+  std::vector<Expr> operator()(Operand x, const Structure& structure) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace espalier

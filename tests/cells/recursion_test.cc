@@ -1,0 +1,273 @@
+/// Recursions: cells over structures that are given as data, against a use of a cell for every row.
+#include "espalier/cells/recursion.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "espalier/nn/embedding.h"
+#include "espalier/nn/linear.h"
+#include "espalier/nn/model.h"
+#include "espalier/ops/all.h"
+#include "tests/support/cells_agree.h"
+#include "tests/support/refusal.h"
+
+namespace espalier {
+namespace {
+
+using ::testing::HasSubstr;
+
+using In = std::span<const Expr>;
+
+/// Four kinds: two leaves with unlike networks, one of which has no weights of its own; one child; two children and x.
+/// A state is a pair, of which one part is multiplied and the other is not.
+struct Net {
+  Model model{11};
+  nn::Linear leaf{model / "leaf", 5, 6};
+  nn::Linear one{model / "one", 6, 6};
+  nn::Linear two{model / "two", 5 + 6 + 6, 6};
+  nn::Linear head{model / "head", 6, 3};
+  Recursion recursion{
+      "net",
+      {{0, [this](In in) { return std::pair(tanh(leaf(in[0])), sigmoid(leaf(in[0]))); }},
+       {0, [this](In in) { return std::pair(relu(leaf(in[0])), leaf(tanh(in[0]))); }},
+       {1, [this](In in) { return std::pair(tanh(one(in[0]) + in[1]), in[0] * in[1]); }, TakesX::kNo},
+       {2, [this](In in) {
+          const Expr m = two(concat({in[0], in[1], in[3]}, 0));
+          return std::pair(tanh(m), sigmoid(m) * (in[2] + in[4]));
+        }}}};
+};
+
+struct Instance {
+  std::vector<float> x;  // five a row
+  Structure structure;
+};
+
+/// A DAG or a tree, in which children come first, last, or in any order.
+Instance random_instance(std::mt19937& random, bool is_tree) {
+  const auto draw = [&](int below) { return static_cast<std::int32_t>(random() % static_cast<unsigned>(below)); };
+  const std::int32_t size = 1 + draw(9);
+  std::vector<std::int32_t> number(static_cast<std::size_t>(size));  // of rows, in the structure
+  for (std::int32_t r = 0; r < size; ++r) number[static_cast<std::size_t>(r)] = r;
+  switch (draw(3)) {
+    case 0: break;
+    case 1: std::reverse(number.begin(), number.end()); break;
+    default: std::shuffle(number.begin(), number.end(), random);
+  }
+  struct Row {
+    std::int32_t kind = 0;
+    std::vector<std::int32_t> children;
+  };
+  std::vector<Row> rows(static_cast<std::size_t>(size));
+  std::vector<std::int32_t> free;
+  for (std::int32_t r = 0; r < size; ++r) {
+    Row row;
+    const auto take = [&] {
+      if (!is_tree) return draw(r);
+      const std::int32_t child = free.back();
+      free.pop_back();
+      return child;
+    };
+    const std::int32_t most = is_tree ? static_cast<std::int32_t>(std::min<std::size_t>(free.size(), 2)) : std::min(r, 2);
+    const std::int32_t children = draw(most + 1);
+    row.kind = children == 0 ? draw(2) : children + 1;
+    for (std::int32_t c = 0; c < children; ++c) row.children.push_back(number[static_cast<std::size_t>(take())]);
+    free.push_back(r);
+    rows[static_cast<std::size_t>(number[static_cast<std::size_t>(r)])] = row;
+  }
+  Instance instance;
+  for (std::int32_t i = 0; i < 5 * (size + 2); ++i) instance.x.push_back(static_cast<float>(draw(100)) / 50 - 1);
+  for (const Row& row : rows) instance.structure.add(row.kind, draw(size + 2), row.children);
+  return instance;
+}
+
+TEST(Recursion, AgreesWithItsRowsOneByOne) {
+  std::mt19937 random(1);
+  for (int time = 0; time < 40; ++time) {
+    const Net net;
+    std::vector<Instance> instances;
+    for (int i = 0; i < 1 + time % 6; ++i) instances.push_back(random_instance(random, time % 2 == 0));
+    testing::expect_cells_agree(net.model, [&](Graph& graph, std::vector<Expr>& inputs) {
+      std::vector<Expr> losses;
+      for (const Instance& instance : instances) {
+        graph.begin_instance();
+        inputs.push_back(graph.input_rows({5}, instance.x));
+        const std::vector<Expr> states = net.recursion(tanh(inputs.back()), instance.structure);
+        EXPECT_EQ(states.size(), 2U);
+        EXPECT_EQ(states[0].rows(), instance.structure.size());
+        losses.push_back(sum(net.head(states[0]), 0));
+        if (time % 3 == 0) losses.push_back(sum(states[1] * states[0], 0));
+        if (time % 3 == 1) losses.push_back(sum(row(states[1], 0), 0));
+      }
+      return sum(losses);
+    });
+  }
+}
+
+TEST(Recursion, IsOneStepForAllInstances) {
+  std::mt19937 random(4);
+  const Net net;
+  Graph graph;
+  std::vector<Expr> losses;
+  for (int i = 0; i < 50; ++i) {
+    graph.begin_instance();
+    const Instance instance = random_instance(random, true);
+    losses.push_back(sum(net.recursion(graph.input_rows({5}, instance.x), instance.structure)[0], 0));
+  }
+  sum(losses).backward();
+  EXPECT_EQ(graph.statistics().steps, 3);
+  EXPECT_EQ(graph.statistics().bound, 3);
+}
+
+TEST(Recursion, MayFollowAnother) {
+  std::mt19937 random(9);
+  Net net;
+  std::vector<Instance> instances;
+  for (int i = 0; i < 6; ++i) instances.push_back(random_instance(random, true));
+  const nn::Linear back(net.model / "back", 6, 5);
+  testing::expect_cells_agree(net.model, [&](Graph& graph, std::vector<Expr>&) {
+    std::vector<Expr> losses;
+    for (const Instance& instance : instances) {
+      Expr x = graph.input_rows({5}, instance.x);
+      for (int depth = 0; depth < 3; ++depth) {
+        const Expr state = net.recursion(x, instance.structure)[0];
+        losses.push_back(sum(state, 0));
+        std::vector<Expr> again{back(state), x};  // as many rows as before, at least
+        x = rows(again);
+      }
+    }
+    return sum(losses);
+  });
+}
+
+TEST(Recursion, GoesBackThroughSomeInstancesAlone) {
+  std::mt19937 random(21);
+  const Net net;
+  std::vector<Instance> instances;
+  for (int i = 0; i < 7; ++i) instances.push_back(random_instance(random, true));
+  testing::expect_cells_agree(net.model, [&](Graph& graph, std::vector<Expr>& inputs) {
+    std::vector<Expr> losses;
+    std::vector<Expr> others;
+    for (std::size_t i = 0; i < instances.size(); ++i) {
+      inputs.push_back(graph.input_rows({5}, instances[i].x));
+      const Expr state = net.recursion(inputs.back(), instances[i].structure)[0];
+      (i % 3 == 1 ? others : losses).push_back(sum(state * state, 0));
+    }
+    inputs.resize(1);
+    sum(others).value();
+    for (const Expr& other : others) losses.push_back(other);
+    sum({sum(losses), losses[0], sum(others)}).value();  // all of them in one run, or two
+    losses.resize(3);
+    return sum({sum({losses[0]}), sum({losses[1]}), sum({losses[2]})});
+  });
+}
+
+TEST(Recursion, GivesTheSameInInference) {
+  std::mt19937 random(5);
+  const Net net;
+  std::vector<Instance> instances;
+  for (int i = 0; i < 9; ++i) instances.push_back(random_instance(random, i % 2 == 0));
+  const auto outputs_of = [&](const GraphOptions& options) {
+    Graph graph(options);
+    std::vector<Expr> outputs;
+    for (const Instance& instance : instances) {
+      const std::vector<Expr> states = net.recursion(graph.input_rows({5}, instance.x), instance.structure);
+      outputs.push_back(net.head(row(states[0], instance.structure.size() - 1)));
+      outputs.push_back(states[1]);
+    }
+    graph.finish(outputs);
+    std::vector<Tensor> values;
+    for (const Expr& output : outputs) values.push_back(output.value());
+    return values;
+  };
+  testing::expect_near(outputs_of({}), outputs_of({.execution = Execution::kPlain}), "finish");
+}
+
+TEST(Recursion, RunsOverSequencesFromBothEnds) {
+  const Structure forward = Structure::sequence(3, 0, 1);
+  EXPECT_EQ(forward.kind(0), 0);
+  EXPECT_EQ(forward.kind(2), 1);
+  EXPECT_THAT(forward.children(2), ::testing::ElementsAre(1));
+  const Structure backward = Structure::sequence(3, 0, 1, /*from_end=*/true);
+  EXPECT_EQ(backward.kind(2), 0);
+  EXPECT_THAT(backward.children(0), ::testing::ElementsAre(1));
+  EXPECT_EQ(Structure::sequence(1, 0, 1).kind(0), 0);
+  Model model(1);
+  const Recursion sums("sums", {{0, [](In in) { return in[0] + in[0]; }}, {1, [](In in) { return in[0] + in[1]; }}});
+  Graph graph;
+  const Expr x = graph.input_rows({1}, std::vector<float>{1, 2, 3});
+  EXPECT_EQ(sums(x, forward)[0].value().at(2), 7);
+  EXPECT_EQ(sums(x, backward)[0].value().at(0), 9);
+}
+
+TEST(Recursion, WithRandomNumbersHasThoseOfItsRows) {
+  const Recursion drops("drops", {{0, [](In in) { return dropout(in[0], 0.5); }},
+                                  {1, [](In in) { return dropout(in[0] + in[1], 0.5); }}});
+  const auto value_of = [&](const GraphOptions& options) {
+    Graph graph(options);
+    return drops(graph.input_rows({8}, std::vector<float>(24, 1)), Structure::sequence(3, 0, 1))[0].value();
+  };
+  const Tensor given = value_of({.seed = 2});
+  const Tensor expected = value_of({.seed = 2, .execution = Execution::kPlain});
+  for (std::int64_t i = 0; i < given.elements(); ++i) EXPECT_EQ(given.at(i), expected.at(i));
+}
+
+TEST(Recursion, OutlivesAGraphThatIsCleared) {
+  const Net net;
+  Graph graph;
+  std::mt19937 random(3);
+  const Instance instance = random_instance(random, true);
+  double first = 0;
+  for (int time = 0; time < 3; ++time) {
+    graph.clear();
+    const Expr loss = sum({sum(net.recursion(graph.input_rows({5}, instance.x), instance.structure)[0], 0)});
+    if (time == 0) first = loss.scalar();
+    EXPECT_EQ(loss.scalar(), first);
+  }
+}
+
+TEST(Recursion, RefusesWhatDoesNotFit) {
+  const Net net;
+  Graph graph;
+  const Expr x = graph.input_rows({5}, std::vector<float>(10));
+  const auto told = [&](const Structure& structure) {
+    return testing::refusal_of([&] { net.recursion(x, structure); });
+  };
+  Structure s;
+  EXPECT_THAT(told(s), HasSubstr("recursion \"net\": the structure has no rows"));
+  s.add(4, 0);
+  EXPECT_THAT(told(s), HasSubstr("row 0 is of kind 4, and there are kinds 0 to 3"));
+  s.clear();
+  s.add(0, 2);
+  EXPECT_THAT(told(s), HasSubstr("row 0 reads row 2 of x, which has rows 0 to 1"));
+  s.clear();
+  s.add(0, 0);
+  s.add(2, Structure::kNoX);
+  EXPECT_THAT(told(s), HasSubstr("row 1 has 0 children, and rows of kind 2 have 1"));
+  s.clear();
+  s.add(0, 0);
+  s.add(2, Structure::kNoX, {2});
+  EXPECT_THAT(told(s), HasSubstr("row 1 has row 2 as a child, and there are rows 0 to 1"));
+  s.clear();
+  s.add(0, 0);
+  s.add(2, Structure::kNoX, {2});
+  s.add(2, Structure::kNoX, {1});
+  EXPECT_THAT(told(s), HasSubstr("row 1 depends on itself, or on a row that does"));
+  EXPECT_THAT(testing::refusal_of([&] { net.recursion(graph.input({5}, std::vector<float>(5)), s); }),
+              HasSubstr("recursion \"net\": x is a single row"));
+  EXPECT_THAT(testing::refusal_of([] { Recursion("none", {{1, [](In in) { return in[0]; }}}); }),
+              HasSubstr("recursion \"none\": some kind of row must be without children"));
+  const Recursion unlike("unlike", {{0, [](In in) { return in[0] + in[0]; }},
+                                    {1, [](In in) { return slice(in[0] + in[1], 0, 2); }}});
+  EXPECT_THAT(testing::refusal_of([&] { unlike(x, Structure::sequence(2, 0, 1)); }),
+              HasSubstr("recursion \"unlike\": the state of a row of kind 1 is [2], and that of others [5]"));
+}
+
+}  // namespace
+}  // namespace espalier
