@@ -92,7 +92,8 @@ std::vector<Contender> make_contenders(const SuiteOptions& options, const Worklo
   const auto add = [&](Variant variant, Leaves leaves) {
     if (!wanted(name_of(variant)) || !leaves_wanted(leaves)) return;
     if (is_limit(variant) && !workload.has_limit()) return;
-    contenders.push_back({variant, leaves, workload.make(variant, leaves)});
+    if (std::unique_ptr<Runner> runner = workload.make(variant, leaves))
+      contenders.push_back({variant, leaves, std::move(runner)});
   };
   // Cells are compared with the limit both ways; the others with equal leaves computed each for itself, if possible.
   const Leaves usual = leaves_wanted(Leaves::kEach) ? Leaves::kEach : Leaves::kOnce;
@@ -100,6 +101,7 @@ std::vector<Contender> make_contenders(const SuiteOptions& options, const Worklo
   add(Variant::kLimitDedupe, Leaves::kOnce);
   add(Variant::kCells, Leaves::kEach);
   add(Variant::kCells, Leaves::kOnce);
+  add(Variant::kRecursion, Leaves::kEach);
   add(Variant::kPlain, usual);
   add(Variant::kUnbatched, usual);
   return contenders;

@@ -24,7 +24,8 @@ GraphOptions options_of(Variant variant, Leaves leaves, bool profile) {
   options.memoise = leaves == Leaves::kOnce ? Memoise::kLookups : Memoise::kOff;
   options.profile = profile;
   switch (variant) {
-    case Variant::kCells: break;
+    case Variant::kCells:
+    case Variant::kRecursion: break;
     case Variant::kPlain: options.expand_cells = true; break;
     case Variant::kUnbatched: options.strategy = Strategy::kNone; break;
     default: throw UsageError("espalier runner: the limit is no variant of Espalier");

@@ -19,6 +19,7 @@ constexpr std::string_view name_of(Variant variant) {
     case Variant::kLimit:
     case Variant::kLimitDedupe: return "limit";  // which of the two: by their leaves
     case Variant::kCells: return "cells";
+    case Variant::kRecursion: return "recursion";
     case Variant::kPlain: return "plain";
     case Variant::kUnbatched: return "unbatched";
   }

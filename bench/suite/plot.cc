@@ -41,8 +41,9 @@ struct Look {
   std::string_view text;
   Mark mark;
 };
-constexpr std::array<Look, 4> kLooks{{{Variant::kLimit, "#000000", "limit, by hand", Mark::kCircle},
+constexpr std::array<Look, 5> kLooks{{{Variant::kLimit, "#000000", "limit, by hand", Mark::kCircle},
                                       {Variant::kCells, "#0072B2", "cells", Mark::kSquare},
+                                      {Variant::kRecursion, "#009E73", "recursion", Mark::kCircle},
                                       {Variant::kPlain, "#E69F00", "plain, op by op", Mark::kTriangle},
                                       {Variant::kUnbatched, "#CC79A7", "unbatched", Mark::kDiamond}}};
 

@@ -19,7 +19,7 @@ struct SuiteOptions {
   std::vector<std::int32_t> batches;
   std::vector<Mode> modes{Mode::kTrain, Mode::kInfer};
   std::vector<std::int32_t> threads;
-  std::vector<std::string> variants{"limit", "cells", "plain", "unbatched"};
+  std::vector<std::string> variants{"limit", "cells", "recursion", "plain", "unbatched"};
   std::vector<Leaves> leaves{Leaves::kEach, Leaves::kOnce};
   /// Time the products of every setting with one thread alone, too, and not only those that are judged.
   bool products = false;

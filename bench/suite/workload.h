@@ -16,6 +16,7 @@ enum class Variant : std::int32_t {
   kLimit,        // written by hand, without a graph
   kLimitDedupe,  // the same, equal leaves computed once
   kCells,        // Espalier, as its layers are
+  kRecursion,    // Espalier, with the structure as data: one node an instance and layer
   kPlain,        // Espalier, every cell recorded op by op
   kUnbatched,    // Espalier, one node a step
 };
@@ -66,7 +67,7 @@ class Workload {
   /// Nodes (of trees, words, atoms) of an instance, for costs a node.
   virtual std::int32_t nodes(std::int32_t instance) const = 0;
   virtual bool has_limit() const = 0;
-  /// Null for a limit that there is not.
+  /// Null for a limit or a recursion that there is not.
   virtual std::unique_ptr<Runner> make(Variant variant, Leaves leaves) const = 0;
 };
 

@@ -92,6 +92,7 @@ class FoldTreeWorkload : public DataWorkload<BinaryTree> {
   bool has_limit() const override { return true; }
 
   std::unique_ptr<Runner> make(Variant variant, Leaves leaves) const override {
+    if (variant == Variant::kRecursion) return nullptr;
     auto network = std::make_unique<FoldTreeNetwork>(data(), state_);
     if (variant == Variant::kLimit || variant == Variant::kLimitDedupe)
       return std::make_unique<FoldTreeLimit>(data(), network->model());

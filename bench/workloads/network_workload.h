@@ -10,6 +10,7 @@
 
 #include "bench/suite/data_workload.h"
 #include "bench/suite/espalier_runner.h"
+#include "bench/suite/names.h"
 #include "bench/suite/network.h"
 
 namespace espalier::bench {
@@ -32,7 +33,7 @@ class NetworkWorkload : public DataWorkload<Instance> {
   }
   bool has_limit() const override { return false; }
   std::unique_ptr<Runner> make(Variant variant, Leaves leaves) const override {
-    if (variant == Variant::kLimit || variant == Variant::kLimitDedupe) return nullptr;
+    if (is_limit(variant) || variant == Variant::kRecursion) return nullptr;
     return make_espalier_runner(make_(this->data()), *this, variant, leaves);
   }
 

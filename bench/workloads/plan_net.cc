@@ -13,9 +13,11 @@
 #include "bench/suite/espalier_runner.h"
 #include "bench/suite/network.h"
 #include "espalier/cells/cell.h"
+#include "espalier/cells/recursion.h"
 #include "espalier/nn/linear.h"
 #include "espalier/ops/concat.h"
 #include "espalier/ops/relu.h"
+#include "espalier/ops/row.h"
 #include "espalier/ops/squared_distance.h"
 
 namespace espalier::bench {
@@ -41,9 +43,11 @@ class PlanNetwork : public Network {
       const Scope scope = model_ / ("kind" + std::to_string(k));
       const nn::Linear first(scope / "first", data_->features + children[k] * hidden, hidden);
       const nn::Linear second(scope / "second", hidden, hidden);
-      kinds_.push_back(cell("plan", [first, second](std::span<const Expr> in) {
+      const auto state = [first, second](std::span<const Expr> in) {
         return relu(second(relu(first(in.size() == 1 ? in[0] : concat(in, 0)))));
-      }));
+      };
+      kinds_.push_back(cell("plan", state));
+      of_recursion_.emplace_back(children[k], state);
     }
   }
 
@@ -56,6 +60,11 @@ class PlanNetwork : public Network {
   void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const override {
     outputs.push_back(time_(encode(graph, instance, [](const Expr&, const QueryPlan::Node&) {})));
   }
+
+ protected:
+  QueryPlans data_;
+  nn::Linear time_;
+  std::vector<RecursionKind> of_recursion_;  // by kind of operator, likewise
 
  private:
   /// The state of the root. Calls at_node(state, node) for every node.
@@ -74,9 +83,45 @@ class PlanNetwork : public Network {
     return states.back();
   }
 
-  QueryPlans data_;
-  nn::Linear time_;
   std::vector<Cell<Expr(std::span<const Expr>)>> kinds_;  // by kind of operator: the state of a node
+};
+
+/// The same with a node for all of a plan.
+class PlanRecursion : public PlanNetwork {
+ public:
+  PlanRecursion(QueryPlans data, std::int32_t hidden)
+      : PlanNetwork(std::move(data), hidden), recursion_("plan", of_recursion_) {}
+
+  void record_losses(Graph& graph, std::int32_t instance, std::vector<Expr>& losses) const override {
+    const QueryPlan& plan = data_->instances[static_cast<std::size_t>(instance)];
+    thread_local std::vector<float> targets;
+    targets.clear();
+    for (const QueryPlan::Node& node : plan.nodes) targets.push_back(node.target);
+    losses.push_back(squared_distance(time_(states(graph, plan)), graph.input_rows({1}, targets)));
+  }
+  void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const override {
+    const Expr all = states(graph, data_->instances[static_cast<std::size_t>(instance)]);
+    outputs.push_back(time_(row(all, all.rows() - 1)));
+  }
+
+ private:
+  Expr states(Graph& graph, const QueryPlan& plan) const {
+    thread_local std::vector<float> features;
+    thread_local Structure structure;
+    features.clear();
+    structure.clear();
+    for (const QueryPlan::Node& node : plan.nodes) {
+      features.insert(features.end(), node.features.begin(), node.features.end());
+      std::array<std::int32_t, 2> children{};
+      std::size_t count = 0;
+      for (const std::int32_t child : {node.left, node.right})
+        if (child >= 0) children[count++] = child;
+      structure.add(node.kind, structure.size(), std::span<const std::int32_t>(children).first(count));
+    }
+    return recursion_(graph.input_rows({data_->features}, features), structure)[0];
+  }
+
+  Recursion recursion_;
 };
 
 class PlanNetWorkload : public DataWorkload<QueryPlan> {
@@ -90,7 +135,11 @@ class PlanNetWorkload : public DataWorkload<QueryPlan> {
   bool has_limit() const override { return true; }
 
   std::unique_ptr<Runner> make(Variant variant, Leaves leaves) const override {
-    auto network = std::make_unique<PlanNetwork>(data(), hidden_);
+    std::unique_ptr<Network> network;
+    if (variant == Variant::kRecursion)
+      network = std::make_unique<PlanRecursion>(data(), hidden_);
+    else
+      network = std::make_unique<PlanNetwork>(data(), hidden_);
     if (variant == Variant::kLimit || variant == Variant::kLimitDedupe)
       return std::make_unique<PlanNetLimit>(data(), network->model());
     return make_espalier_runner(std::move(network), *this, variant, leaves);

@@ -43,6 +43,14 @@ class TaggerNetwork : public Network {
       outputs.push_back(scores_(state));
   }
 
+ protected:
+  TaggedSentences data_;
+  nn::Embedding words_;
+  nn::BiLstm lstm_;
+  nn::Linear middle_;
+  nn::Linear classify_;
+  Cell<Expr(Expr)> scores_{"scores", [this](Expr state) { return classify_(tanh(middle_(state))); }};
+
  private:
   std::vector<Expr> encode(Graph& graph, const TaggedSentence& sentence) const {
     thread_local std::vector<Expr> inputs;  // of one instance; its memory serves the next
@@ -50,13 +58,25 @@ class TaggerNetwork : public Network {
     for (const std::int32_t word : sentence.words) inputs.push_back(words_(graph, word));
     return lstm_(inputs);
   }
+};
 
-  TaggedSentences data_;
-  nn::Embedding words_;
-  nn::BiLstm lstm_;
-  nn::Linear middle_;
-  nn::Linear classify_;
-  Cell<Expr(Expr)> scores_{"scores", [this](Expr state) { return classify_(tanh(middle_(state))); }};
+/// The same with a node for all words of a sentence.
+class TaggerRecursion : public TaggerNetwork {
+ public:
+  using TaggerNetwork::TaggerNetwork;
+
+  void record_losses(Graph& graph, std::int32_t instance, std::vector<Expr>& losses) const override {
+    const TaggedSentence& sentence = data_->instances[static_cast<std::size_t>(instance)];
+    losses.push_back(cross_entropy(scores(graph, sentence), sentence.tags));
+  }
+  void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const override {
+    outputs.push_back(scores(graph, data_->instances[static_cast<std::size_t>(instance)]));
+  }
+
+ private:
+  Expr scores(Graph& graph, const TaggedSentence& sentence) const {
+    return scores_(lstm_.rows(words_.each(graph, sentence.words)));
+  }
 };
 
 class TaggerWorkload : public DataWorkload<TaggedSentence> {
@@ -71,7 +91,11 @@ class TaggerWorkload : public DataWorkload<TaggedSentence> {
   bool has_limit() const override { return true; }
 
   std::unique_ptr<Runner> make(Variant variant, Leaves leaves) const override {
-    auto network = std::make_unique<TaggerNetwork>(data(), sizes_);
+    std::unique_ptr<Network> network;
+    if (variant == Variant::kRecursion)
+      network = std::make_unique<TaggerRecursion>(data(), sizes_);
+    else
+      network = std::make_unique<TaggerNetwork>(data(), sizes_);
     if (variant == Variant::kLimit || variant == Variant::kLimitDedupe)
       return std::make_unique<TaggerLimit>(data(), network->model(), variant == Variant::kLimitDedupe);
     return make_espalier_runner(std::move(network), *this, variant, leaves);

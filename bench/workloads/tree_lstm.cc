@@ -14,6 +14,7 @@
 #include "espalier/nn/linear.h"
 #include "espalier/nn/tree_lstm.h"
 #include "espalier/ops/cross_entropy.h"
+#include "espalier/ops/row.h"
 
 namespace espalier::bench {
 namespace {
@@ -38,9 +39,15 @@ class TreeLstmNetwork : public Network {
     outputs.push_back(classify_(encode(graph, tree(instance), [](const nn::TreeState&, const BinaryTree::Node&) {}).h));
   }
 
- private:
+ protected:
   const BinaryTree& tree(std::int32_t instance) const { return data_->instances[static_cast<std::size_t>(instance)]; }
 
+  Data data_;
+  nn::Embedding words_;
+  nn::BinaryTreeLstm cell_;
+  nn::Linear classify_;
+
+ private:
   /// The state of the root. Calls at_node(state, node) for every node.
   template <class AtNode>
   nn::TreeState encode(Graph& graph, const BinaryTree& tree, const AtNode& at_node) const {
@@ -54,11 +61,39 @@ class TreeLstmNetwork : public Network {
     }
     return states.back();
   }
+};
 
-  Data data_;
-  nn::Embedding words_;
-  nn::BinaryTreeLstm cell_;
-  nn::Linear classify_;
+/// The same with a node for all of a tree.
+class TreeLstmRecursion : public TreeLstmNetwork {
+ public:
+  using TreeLstmNetwork::TreeLstmNetwork;
+
+  void record_losses(Graph& graph, std::int32_t instance, std::vector<Expr>& losses) const override {
+    thread_local std::vector<std::int32_t> labels;
+    labels.clear();
+    for (const BinaryTree::Node& node : tree(instance).nodes) labels.push_back(node.label);
+    losses.push_back(cross_entropy(classify_(states(graph, tree(instance))), labels));
+  }
+  void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const override {
+    const Expr all = states(graph, tree(instance));
+    outputs.push_back(classify_(row(all, all.rows() - 1)));
+  }
+
+ private:
+  Expr states(Graph& graph, const BinaryTree& tree) const {
+    thread_local std::vector<std::int32_t> words;
+    thread_local Structure structure;
+    words.clear();
+    structure.clear();
+    for (const BinaryTree::Node& node : tree.nodes)
+      if (node.is_leaf()) {
+        structure.add(0, static_cast<std::int32_t>(words.size()));
+        words.push_back(node.word);
+      } else {
+        structure.add(1, Structure::kNoX, {node.left, node.right});
+      }
+    return cell_.rows(words_.each(graph, words), structure).h;
+  }
 };
 
 class TreeLstmWorkload : public DataWorkload<BinaryTree> {
@@ -74,7 +109,11 @@ class TreeLstmWorkload : public DataWorkload<BinaryTree> {
   bool has_limit() const override { return true; }
 
   std::unique_ptr<Runner> make(Variant variant, Leaves leaves) const override {
-    auto network = std::make_unique<TreeLstmNetwork>(data(), sizes_);
+    std::unique_ptr<Network> network;
+    if (variant == Variant::kRecursion)
+      network = std::make_unique<TreeLstmRecursion>(data(), sizes_);
+    else
+      network = std::make_unique<TreeLstmNetwork>(data(), sizes_);
     if (variant == Variant::kLimit || variant == Variant::kLimitDedupe)
       return std::make_unique<TreeLstmLimit>(data(), network->model(), variant == Variant::kLimitDedupe);
     return make_espalier_runner(std::move(network), *this, variant, leaves);

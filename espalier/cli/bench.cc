@@ -67,9 +67,9 @@ void add_bench(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::IsMember({"train", "infer"}));
   command->add_option("--threads", suite.threads, "Numbers of threads, as in 1,2 (default: 1 and all)")->delimiter(',');
-  command->add_option("--variants", suite.variants, "Some of limit, cells, plain, unbatched (default: all)")
+  command->add_option("--variants", suite.variants, "Some of limit, cells, recursion, plain, unbatched (default: all)")
       ->delimiter(',')
-      ->check(CLI::IsMember({"limit", "cells", "plain", "unbatched"}));
+      ->check(CLI::IsMember({"limit", "cells", "recursion", "plain", "unbatched"}));
   command->add_option("--leaves", options->leaves, "Equal leaves computed each for itself, once, or both ways measured")
       ->delimiter(',')
       ->check(CLI::IsMember({"each", "once"}));

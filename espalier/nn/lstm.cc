@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "espalier/nn/gates.h"
 #include "espalier/ops/add.h"
@@ -18,6 +20,14 @@ namespace {
 constexpr std::int32_t kLstmGates = 4;
 constexpr std::int32_t kForgetGate = 1;
 
+/// The state that the gates make of the memory before, if there is one.
+std::pair<Expr, Expr> state_of(const detail::At& at, const Expr& gates, std::int32_t size, const Expr* before) {
+  std::vector<Expr> parts{detail::gate(at(gates), size, 0), detail::gate(at(gates), size, 3)};
+  if (before != nullptr) parts.insert(parts.end(), {detail::gate(at(gates), size, 1), *before});
+  const Expr c = lstm_memory(at(parts));
+  return {lstm_output(at(detail::gate(at(gates), size, 2)), at(c)), c};
+}
+
 }  // namespace
 
 LstmCell::LstmCell(const Scope& scope, std::int32_t input, std::int32_t hidden, const LstmOptions& options) {
@@ -28,6 +38,16 @@ LstmCell::LstmCell(const Scope& scope, std::int32_t input, std::int32_t hidden, 
   b_ = &scope.add("b", {kLstmGates * hidden}, detail::gate_bias(hidden, kForgetGate, 1, options.forget_bias));
   // The product with x needs no state: it can run for a whole sequence at once.
   cell_ = std::make_shared<const cells::Core>("lstm", CellOptions{.outer = {0}, .inputs = {"x", "h", "c"}});
+  // By kinds of elements: the first, which has no state before it, and all others.
+  const auto first = [w = w_, b = b_, hidden](std::span<const Expr> in) {
+    const detail::At at{};
+    return state_of(at, affine(at(in[0]), at(w), at(b)), hidden, nullptr);
+  };
+  const auto next = [w = w_, u = u_, b = b_, hidden](std::span<const Expr> in) {
+    const detail::At at{};
+    return state_of(at, add(at(affine(at(in[0]), at(w), at(b))), at(linear(at(in[1]), at(u)))), hidden, &in[2]);
+  };
+  recursion_ = std::make_shared<const Recursion>("lstm", std::vector<RecursionKind>{{0, first}, {1, next}});
 }
 
 LstmState LstmCell::initial(Graph& graph, const char* file, std::int32_t line) const {
@@ -40,13 +60,21 @@ LstmState LstmCell::operator()(Operand x, const State& state) const {
   const auto equations = [&](std::span<const Expr> in, ExprList& results) {
     const std::int32_t size = hidden();
     const Expr gates = add(at(affine(at(in[0]), at(w_), at(b_))), at(linear(at(in[1]), at(u_))));
-    const std::array parts{detail::gate(at(gates), size, 0), detail::gate(at(gates), size, 3),
-                           detail::gate(at(gates), size, 1), in[2]};
-    const Expr c = lstm_memory(at(std::span<const Expr>(parts)));
-    results = {lstm_output(at(detail::gate(at(gates), size, 2)), at(c)), c};
+    const auto [h, c] = state_of(at, gates, size, &in[2]);
+    results = {h, c};
   };
   const auto results = detail::record_cell<2>(*cell_, {x, at(state.h), at(state.c)}, equations);
   return {results[0], results[1]};
+}
+
+LstmState LstmCell::rows(Operand x, bool from_end) const {
+  const std::vector<Expr> states = (*recursion_)(x, Structure::sequence(x.expr().rows(), 0, 1, from_end));
+  return {states[0], states[1]};
+}
+
+Expr BiLstm::rows(Operand x) const {
+  const std::array both{forward_.rows(x).h, backward_.rows(x, /*from_end=*/true).h};
+  return concat(Operands(both, x.where()), 0);
 }
 
 BiLstm::BiLstm(const Scope& scope, std::int32_t input, std::int32_t hidden, const LstmOptions& options)

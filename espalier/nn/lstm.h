@@ -8,6 +8,7 @@
 
 #include "espalier/base/export.h"
 #include "espalier/cells/cell.h"
+#include "espalier/cells/recursion.h"
 #include "espalier/graph/expr.h"
 #include "espalier/graph/graph.h"
 #include "espalier/nn/init.h"
@@ -36,6 +37,9 @@ class ESPALIER_EXPORT LstmCell {
   /// Zeros.
   State initial(Graph& graph, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) const;
   State operator()(Operand x, const State& state) const;
+  /// Over a sequence that is the rows of x, from its beginning or from its end, from a state of zeros: the states after
+  /// each element, many rows too. One node, however long the sequence is.
+  State rows(Operand x, bool from_end = false) const;
 
   std::int32_t input() const { return w_->shape()[0]; }
   std::int32_t hidden() const { return u_->shape()[0]; }
@@ -45,6 +49,7 @@ class ESPALIER_EXPORT LstmCell {
   const Parameter* u_;
   const Parameter* b_;
   std::shared_ptr<const cells::Core> cell_;
+  std::shared_ptr<const Recursion> recursion_;
 };
 
 /// y_t = [h of the forward cell at t, h of the backward cell at t]        x_t: [input]   ->   y_t: [2 hidden]
@@ -55,6 +60,8 @@ class ESPALIER_EXPORT BiLstm {
 
   /// One result for each element of the sequence, which may be empty.
   std::vector<Expr> operator()(const Operands& sequence) const;
+  /// The same for a sequence that is the rows of x; so is the result.
+  Expr rows(Operand x) const;
 
   const LstmCell& forward() const { return forward_; }
   const LstmCell& backward() const { return backward_; }

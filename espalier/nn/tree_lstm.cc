@@ -24,6 +24,19 @@ namespace {
 constexpr std::int32_t kLeafGates = 3;
 constexpr std::int32_t kFirstForgetGate = 2;
 
+/// The state that the gates of a node make of the memories of its children, of which a leaf has none.
+std::pair<Expr, Expr> state_of(const detail::At& at, const Expr& gates, std::int32_t hidden,
+                               std::span<const Expr> memories) {
+  const auto n = static_cast<std::int32_t>(memories.size());
+  std::vector<Expr> parts{detail::gate(at(gates), hidden, 0), detail::gate(at(gates), hidden, kFirstForgetGate + n)};
+  for (std::int32_t k = 0; k < n; ++k) {
+    parts.push_back(detail::gate(at(gates), hidden, kFirstForgetGate + k));
+    parts.push_back(memories[static_cast<std::size_t>(k)]);
+  }
+  const Expr c = lstm_memory(at(parts));
+  return {lstm_output(at(detail::gate(at(gates), hidden, 1)), at(c)), c};
+}
+
 }  // namespace
 
 NaryTreeLstm::NaryTreeLstm(const Scope& scope, std::int32_t input, std::int32_t hidden, std::int32_t children,
@@ -50,15 +63,39 @@ NaryTreeLstm::NaryTreeLstm(const Scope& scope, std::int32_t input, std::int32_t 
   cell.inputs.emplace_back("x");
   if (w_ != nullptr) cell.outer = {2 * static_cast<std::size_t>(children)};
   cell_ = std::make_shared<const cells::Core>("tree_lstm", std::move(cell));
+  if (w_ == nullptr) make_recursion();
+}
+
+void NaryTreeLstm::make_recursion() {
+  const auto leaf = [w = leaf_w_, b = leaf_b_, hidden = hidden_](std::span<const Expr> in) {
+    const detail::At at{};
+    return state_of(at, affine(at(in[0]), at(w), at(b)), hidden, {});
+  };
+  const auto node = [u = u_, b = b_, hidden = hidden_](std::span<const Expr> in) {
+    const detail::At at{};
+    std::vector<Expr> h;
+    std::vector<Expr> c;
+    for (std::size_t i = 0; i < in.size(); ++i) (i % 2 == 0 ? h : c).push_back(in[i]);
+    return state_of(at, affine(at(concat(at(h), 0)), at(u), at(b)), hidden, c);
+  };
+  recursion_ = std::make_shared<const Recursion>(
+      "tree_lstm", std::vector<RecursionKind>{{0, leaf}, {children(), node, TakesX::kNo}});
+}
+
+TreeState NaryTreeLstm::rows(Operand x, const Structure& tree) const {
+  if (recursion_ == nullptr)
+    throw UsageError(fmt::format("tree lstm: nodes of this cell have an input; rows() is for cells without\n"
+                                 "  U: parameter \"{}\"\n  at {}",
+                                 u_->name(), x.where().to_string()));
+  const std::vector<Expr> states = (*recursion_)(x, tree);
+  return {states[0], states[1]};
 }
 
 TreeState NaryTreeLstm::leaf(Operand x) const {
   const detail::At at{x.where()};
   const auto equations = [&](std::span<const Expr> in, ExprList& results) {
-    const Expr gates = affine(at(in[0]), at(leaf_w_), at(leaf_b_));
-    const std::array parts{detail::gate(at(gates), hidden_, 0), detail::gate(at(gates), hidden_, 2)};
-    const Expr c = lstm_memory(at(std::span<const Expr>(parts)));
-    results = {lstm_output(at(detail::gate(at(gates), hidden_, 1)), at(c)), c};
+    const auto [h, c] = state_of(at, affine(at(in[0]), at(leaf_w_), at(leaf_b_)), hidden_, {});
+    results = {h, c};
   };
   const auto results = detail::record_cell<2>(*leaf_cell_, {x}, equations);
   return {results[0], results[1]};
@@ -102,14 +139,8 @@ TreeState NaryTreeLstm::node(const Operand* x, const Children& given) const {
   const auto equations = [&](std::span<const Expr> in, ExprList& results) {
     Expr gates = affine(at(concat(at(in.first(n)), 0)), at(u_), at(b_));
     if (in.size() > 2 * n) gates = add(at(gates), at(linear(at(in.back()), at(w_))));
-    std::vector<Expr> parts{detail::gate(at(gates), hidden_, 0),
-                            detail::gate(at(gates), hidden_, kFirstForgetGate + most)};
-    for (std::size_t k = 0; k < n; ++k) {
-      parts.push_back(detail::gate(at(gates), hidden_, kFirstForgetGate + static_cast<std::int32_t>(k)));
-      parts.push_back(in[n + k]);
-    }
-    const Expr c = lstm_memory(at(parts));
-    results = {lstm_output(at(detail::gate(at(gates), hidden_, 1)), at(c)), c};
+    const auto [h, c] = state_of(at, gates, hidden_, in.subspan(n, n));
+    results = {h, c};
   };
   const auto results = detail::record_cell<2>(*cell_, inputs, equations);
   return {results[0], results[1]};

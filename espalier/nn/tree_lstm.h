@@ -7,6 +7,7 @@
 
 #include "espalier/base/export.h"
 #include "espalier/cells/cell.h"
+#include "espalier/cells/recursion.h"
 #include "espalier/graph/expr.h"
 #include "espalier/nn/init.h"
 #include "espalier/nn/model.h"
@@ -41,12 +42,16 @@ class ESPALIER_EXPORT NaryTreeLstm {
   /// none at all, and to go without x where nodes have inputs.
   TreeState operator()(const Children& children) const;
   TreeState operator()(Operand x, const Children& children) const;
+  /// The states of all nodes of a tree that is given as data, many rows: kind 0 is a leaf, which reads a row of x, kind 1
+  /// a node with all its N children. Refuses it of a cell whose nodes have inputs.
+  TreeState rows(Operand x, const Structure& tree) const;
 
   std::int32_t children() const { return u_->shape()[0] / hidden_; }
   std::int32_t hidden() const { return hidden_; }
 
  private:
   TreeState node(const Operand* x, const Children& children) const;
+  void make_recursion();
 
   std::int32_t hidden_;
   const Parameter* leaf_w_;
@@ -56,6 +61,7 @@ class ESPALIER_EXPORT NaryTreeLstm {
   const Parameter* w_ = nullptr;
   std::shared_ptr<const cells::Core> leaf_cell_;
   std::shared_ptr<const cells::Core> cell_;
+  std::shared_ptr<const Recursion> recursion_;  // of cells whose nodes have no inputs
 };
 
 /// NaryTreeLstm with N = 2; equations and parameters are those.
@@ -67,6 +73,8 @@ class ESPALIER_EXPORT BinaryTreeLstm {
   TreeState operator()(const TreeState& left, const TreeState& right, const char* file = __builtin_FILE(),
                        std::int32_t line = __builtin_LINE()) const;
   TreeState operator()(Operand x, const TreeState& left, const TreeState& right) const;
+  /// As that of NaryTreeLstm.
+  TreeState rows(Operand x, const Structure& tree) const { return cell_.rows(x, tree); }
 
   std::int32_t hidden() const { return cell_.hidden(); }
 
