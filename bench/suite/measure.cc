@@ -55,7 +55,8 @@ class Measurer {
     for (Track& track : tracks_) profile(track);
     if (setting_.products && setting_.threads == 1)
       for (Track& track : tracks_)
-        if (track.contender->variant == Variant::kCells) time_products(track);
+        if (track.contender->variant == Variant::kCells || track.contender->variant == Variant::kRecursion)
+          time_products(track);
     for (Track& track : tracks_) finish(track);
     return std::move(result_);
   }

@@ -19,63 +19,100 @@ using cells::RecursionInput;
 using cells::RecursionProgram;
 using cells::RowField;
 
-Structure Structure::sequence(std::int32_t length, std::int32_t first, std::int32_t next, bool from_end) {
-  Structure structure;
+void Structure::add_sequence(std::int32_t length, std::int32_t first, std::int32_t next, bool from_end) {
+  const std::int32_t begin = size();
+  rows_.reserve(rows_.size() + static_cast<std::size_t>(std::max(length, 0)));
   for (std::int32_t t = 0; t < length; ++t) {
     const std::int32_t before = from_end ? t + 1 : t - 1;
     if (before < 0 || before == length)
-      structure.add(first, t);
+      add(first, begin + t);
     else
-      structure.add(next, t, {before});
+      add(next, begin + t, {begin + before});
   }
-  return structure;
 }
 
 namespace {
 
-/// How high the rows of a structure are: 0 without children, else one more than the highest of them. Refuses what no
+/// What a recursion's op wants to know of every row, as its fields: checked, and with the height of each. Refuses what no
 /// recursion could run over.
-class Heights {
+class RowFields {
  public:
-  Heights(const std::string& name, const Structure& structure) : name_(name), structure_(structure) {
+  RowFields(const std::string& name, std::span<const RecursionKind> kinds, std::int32_t most_children,
+            const Structure& structure, std::int32_t rows_of_x)
+      : name_(name), structure_(structure), stride_(RowField::kFirstChild + most_children) {
     const std::int32_t size = structure.size();
-    heights_.assign(at(size), kUnknown);
-    // Nearly always children come all before their parents, or all behind.
-    std::int32_t known = 0;
-    for (std::int32_t r = 0; r < size; ++r) known += find(r) ? 1 : 0;
-    for (std::int32_t r = size - 1; r >= 0 && known < size; --r)
-      if (heights_[at(r)] == kUnknown) known += find(r) ? 1 : 0;
-    if (known < size) find_all();
+    if (size == 0) refuse("the structure has no rows");
+    if (values_.size() < at(size * stride_)) values_.resize(at(size * stride_));
+    std::int32_t unknown = 0;
+    for (std::int32_t r = 0; r < size; ++r) {
+      const std::int32_t number = structure.kind(r);
+      if (number < 0 || number >= static_cast<std::int32_t>(kinds.size()))
+        refuse(fmt::format("row {} is of kind {}, and there are kinds 0 to {}", r, number, kinds.size() - 1));
+      const RecursionKind& kind = kinds[at(number)];
+      const std::span<const std::int32_t> children = structure.children(r);
+      if (static_cast<std::int32_t>(children.size()) != kind.children)
+        refuse(fmt::format("row {} has {} children, and rows of kind {} have {}", r, children.size(), number,
+                           kind.children));
+      const std::int32_t x = structure.x(r);
+      if (kind.takes_x && (x < 0 || x >= rows_of_x))
+        refuse(fmt::format("row {} reads row {} of x, which has rows 0 to {}", r, x, rows_of_x - 1));
+      std::int32_t* const field = of(r);
+      field[RowField::kKind] = number;
+      field[RowField::kX] = kind.takes_x ? x : Structure::kNoX;
+      // Nearly always children come all before their parents, or all behind.
+      std::int32_t height = 0;
+      std::int32_t* to = field + RowField::kFirstChild;
+      for (const std::int32_t child : children) {
+        if (child < 0 || child >= size)
+          refuse(fmt::format("row {} has row {} as a child, and there are rows 0 to {}", r, child, size - 1));
+        *to++ = child;
+        const std::int32_t of_child = child < r ? height_of(child) : kUnknown;
+        height = of_child == kUnknown || height == kUnknown ? kUnknown : std::max(height, of_child + 1);
+      }
+      std::fill(to, of(r + 1), -1);
+      field[RowField::kHeight] = height;
+      unknown += height == kUnknown ? 1 : 0;
+    }
+    for (std::int32_t r = size - 1; r >= 0 && unknown > 0; --r)
+      if (height_of(r) == kUnknown && find(r)) --unknown;
+    if (unknown > 0) find_all();
   }
 
-  std::int32_t operator[](std::int32_t row) const { return heights_[at(row)]; }
+  const std::int32_t* data() const { return values_.data(); }
+  std::int32_t height_of(std::int32_t row) const { return of(row)[RowField::kHeight]; }
 
  private:
   static constexpr std::int32_t kUnknown = -1;
 
+  [[noreturn]] void refuse(const std::string& sentence) const {
+    throw UsageError(fmt::format("recursion \"{}\": {}", name_, sentence));
+  }
+  std::int32_t* of(std::int32_t row) { return values_.data() + row * stride_; }
+  const std::int32_t* of(std::int32_t row) const { return values_.data() + row * stride_; }
+
+  /// Whether the heights of all children are known, so that this one is from now on.
   bool find(std::int32_t row) {
     std::int32_t height = 0;
     for (const std::int32_t child : structure_.children(row)) {
-      if (child < 0 || child >= structure_.size())
-        throw UsageError(fmt::format("recursion \"{}\": row {} has row {} as a child, and there are rows 0 to {}", name_,
-                                     row, child, structure_.size() - 1));
-      if (heights_[at(child)] == kUnknown) return false;
-      height = std::max(height, heights_[at(child)] + 1);
+      if (height_of(child) == kUnknown) return false;
+      height = std::max(height, height_of(child) + 1);
     }
-    heights_[at(row)] = height;
+    of(row)[RowField::kHeight] = height;
     return true;
   }
 
   /// In any order: a row that is found asks for its parents.
   void find_all() {
-    std::vector<std::int32_t> waits(heights_.size(), 0);
-    std::vector<std::vector<std::int32_t>> parents(heights_.size());
+    const auto size = at(structure_.size());
+    std::vector<std::int32_t> waits(size, 0);
+    std::vector<std::vector<std::int32_t>> parents(size);
     std::vector<std::int32_t> ready;
+    std::int32_t unknown = 0;
     for (std::int32_t r = 0; r < structure_.size(); ++r) {
-      if (heights_[at(r)] != kUnknown) continue;
+      if (height_of(r) != kUnknown) continue;
+      ++unknown;
       for (const std::int32_t child : structure_.children(r)) {
-        if (child < 0 || child >= structure_.size()) find(r);  // refuses
-        if (heights_[at(child)] != kUnknown) continue;
+        if (height_of(child) != kUnknown) continue;
         ++waits[at(r)];
         parents[at(child)].push_back(r);
       }
@@ -85,19 +122,23 @@ class Heights {
       const std::int32_t row = ready.back();
       ready.pop_back();
       find(row);
+      --unknown;
       for (const std::int32_t parent : parents[at(row)])
         if (--waits[at(parent)] == 0) ready.push_back(parent);
     }
-    const auto unknown = std::find(heights_.begin(), heights_.end(), kUnknown);
-    if (unknown != heights_.end())
-      throw UsageError(fmt::format("recursion \"{}\": row {} depends on itself, or on a row that does", name_,
-                                   unknown - heights_.begin()));
+    if (unknown == 0) return;
+    std::int32_t row = 0;
+    while (height_of(row) != kUnknown) ++row;
+    refuse(fmt::format("row {} depends on itself, or on a row that does", row));
   }
 
   const std::string& name_;
   const Structure& structure_;
-  std::vector<std::int32_t> heights_;
+  std::int32_t stride_;
+  static thread_local std::vector<std::int32_t> values_;  // of one structure at a time
 };
+
+thread_local std::vector<std::int32_t> RowFields::values_;
 
 }  // namespace
 
@@ -112,28 +153,17 @@ class Recursion::Impl {
 
   std::vector<Expr> record(const Operand& x, const Structure& structure) {
     Graph& graph = cells::graph_of_inputs(name_, {&x, 1});
-    check(graph, x, structure);
-    const GraphOptions& options = graph.options();
-    if (graph.is_trace() || options.expand_cells || options.execution == Execution::kPlain) return expand(x, structure);
     const NodeId node = x.expr().node();
-    const TypeId type = graph.type_id(node);
-    if (const KnownCell* known = graph.known_cells().find(uid_, {&type, 1});
-        known != nullptr && known->epoch == graph.epoch())
-      return states_of(graph,
-                       graph.record_rows_like(known->update, fields_of(structure).data(), structure.size(),
-                                              known->results, node, x.where()),
-                       known->results);
-    const std::shared_ptr<const CompiledRecursion> compiled = compiled_for(graph, x);
-    if (compiled == nullptr) return expand(x, structure);
-    KnownCell known;
-    known.cell = uid_;
-    known.inputs = 1;
-    known.types[0] = type;
-    known.results = static_cast<std::int32_t>(compiled->parts());
-    known.update = record_first(graph, compiled, x, structure.size(), fields_of(structure).data());
-    known.epoch = graph.epoch();
-    graph.known_cells().put(known);
-    return states_of(graph, known.update, known.results);
+    if (x.parameter() != nullptr || !graph.is_many(node))
+      throw UsageError(
+          fmt::format("recursion \"{}\": x is a single row; graph.input_rows(), lookup() of several rows and rows() "
+                      "make many\n  at {}",
+                      name_, x.where().to_string()));
+    try {
+      return record(graph, x, node, structure);
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("{}\n  at {}", error.what(), x.where().to_string()));
+    }
   }
 
  private:
@@ -144,43 +174,29 @@ class Recursion::Impl {
     std::shared_ptr<const CompiledRecursion> compiled;  // null where its ops are to be recorded one by one
   };
 
-  [[noreturn]] void refuse(const Operand& x, const std::string& sentence) const {
-    throw UsageError(fmt::format("recursion \"{}\": {}\n  at {}", name_, sentence, x.where().to_string()));
-  }
-
-  void check(const Graph& graph, const Operand& x, const Structure& structure) const {
-    if (x.parameter() != nullptr || !graph.is_many(x.expr().node()))
-      refuse(x, "x is a single row; graph.input_rows(), lookup() of several rows and rows() make many");
-    if (structure.size() == 0) refuse(x, "the structure has no rows");
-    const std::int32_t rows = graph.rows(x.expr().node());
-    for (std::int32_t r = 0; r < structure.size(); ++r) {
-      const std::int32_t number = structure.kind(r);
-      if (number < 0 || number >= static_cast<std::int32_t>(kinds_.size()))
-        refuse(x, fmt::format("row {} is of kind {}, and there are kinds 0 to {}", r, number, kinds_.size() - 1));
-      const RecursionKind& kind = kinds_[at(number)];
-      if (static_cast<std::int32_t>(structure.children(r).size()) != kind.children)
-        refuse(x, fmt::format("row {} has {} children, and rows of kind {} have {}", r, structure.children(r).size(),
-                              number, kind.children));
-      if (kind.takes_x && (structure.x(r) < 0 || structure.x(r) >= rows))
-        refuse(x, fmt::format("row {} reads row {} of x, which has rows 0 to {}", r, structure.x(r), rows - 1));
+  std::vector<Expr> record(Graph& graph, const Operand& x, NodeId node, const Structure& structure) {
+    const RowFields fields(name_, kinds_, most_children_, structure, graph.rows(node));
+    const GraphOptions& options = graph.options();
+    if (graph.is_trace() || options.expand_cells || options.execution == Execution::kPlain)
+      return expand(x, structure, fields);
+    const TypeId type = graph.type_id(node);
+    if (const KnownCell* known = graph.known_cells().find(uid_, {&type, 1});
+        known != nullptr && known->epoch == graph.epoch()) {
+      const NodeId first =
+          graph.record_rows_like(known->update, fields.data(), structure.size(), known->results, node, x.where());
+      return states_of(graph, first, known->results);
     }
-  }
-
-  /// The fields of all rows, for the op.
-  const std::vector<std::int32_t>& fields_of(const Structure& structure) const {
-    thread_local std::vector<std::int32_t> fields;
-    const Heights heights(name_, structure);
-    const auto stride = at(RowField::kFirstChild + most_children_);
-    fields.assign(at(structure.size()) * stride, -1);
-    for (std::int32_t r = 0; r < structure.size(); ++r) {
-      std::int32_t* const to = fields.data() + at(r) * stride;
-      to[RowField::kKind] = structure.kind(r);
-      to[RowField::kHeight] = heights[r];
-      to[RowField::kX] = structure.x(r);
-      const std::span<const std::int32_t> children = structure.children(r);
-      std::copy(children.begin(), children.end(), to + RowField::kFirstChild);
-    }
-    return fields;
+    const std::shared_ptr<const CompiledRecursion> compiled = compiled_for(graph, x);
+    if (compiled == nullptr) return expand(x, structure, fields);
+    KnownCell known;
+    known.cell = uid_;
+    known.inputs = 1;
+    known.types[0] = type;
+    known.results = static_cast<std::int32_t>(compiled->parts());
+    known.update = record_first(graph, compiled, x, structure.size(), fields.data());
+    known.epoch = graph.epoch();
+    graph.known_cells().put(known);
+    return states_of(graph, known.update, known.results);
   }
 
   static std::vector<Expr> states_of(const Graph& graph, NodeId first, std::int32_t parts) {
@@ -293,12 +309,11 @@ class Recursion::Impl {
   // --- op by op ------------------------------------------------------------------------------------------------------
 
   /// A use of its function for each row, from the lowest to the highest.
-  std::vector<Expr> expand(const Operand& x, const Structure& structure) const {
-    const Heights heights(name_, structure);
+  std::vector<Expr> expand(const Operand& x, const Structure& structure, const RowFields& fields) const {
     std::vector<std::int32_t> order;
     for (std::int32_t r = 0; r < structure.size(); ++r) order.push_back(r);
     std::stable_sort(order.begin(), order.end(),
-                     [&](std::int32_t a, std::int32_t b) { return heights[a] < heights[b]; });
+                     [&](std::int32_t a, std::int32_t b) { return fields.height_of(a) < fields.height_of(b); });
     std::vector<std::vector<Expr>> states(order.size());
     ExprList results;
     for (const std::int32_t r : order) {

@@ -52,9 +52,14 @@ class ESPALIER_EXPORT Structure {
   std::int32_t add(std::int32_t kind, std::int32_t x, std::initializer_list<std::int32_t> children) {
     return add(kind, x, std::span<const std::int32_t>(children.begin(), children.size()));
   }
-  /// The elements of a sequence, each with the one before as its child, or behind, if it is read from its end: row t
-  /// reads row t of x. The one without a child is of kind `first`, all others of kind `next`.
-  static Structure sequence(std::int32_t length, std::int32_t first, std::int32_t next, bool from_end = false);
+  /// Adds the elements of a sequence, each with the one before as its child, or behind, if it is read from its end. Each
+  /// reads the row of x that has its number. The one without a child is of kind `first`, all others of kind `next`.
+  void add_sequence(std::int32_t length, std::int32_t first, std::int32_t next, bool from_end = false);
+  static Structure sequence(std::int32_t length, std::int32_t first, std::int32_t next, bool from_end = false) {
+    Structure structure;
+    structure.add_sequence(length, first, next, from_end);
+    return structure;
+  }
 
   std::int32_t size() const { return static_cast<std::int32_t>(rows_.size()); }
   std::int32_t kind(std::int32_t row) const { return at(row).kind; }

@@ -101,8 +101,7 @@ struct Order {
 
 /// Memory of a thread for the step it runs.
 struct Memory {
-  std::vector<float> operands;   // where nothing is left for backward
-  std::vector<float> gradients;  // of the operands of a level
+  std::vector<float> operands;  // where nothing is left for backward
   std::vector<ConstRows> inputs;
   std::vector<const Parameter*> parameters;
   std::vector<Rows> results;
@@ -303,25 +302,6 @@ class GradientOfX {
   bool is_shared_ = false;
 };
 
-/// Adds the gradients of a level's operands to those of the children's states, and of x.
-void scatter(const Part& part, std::span<const Rows> state_gradients, const GradRows& of_x,
-             const std::vector<float>& gradients) {
-  const RecursionProgram& kind = part.program();
-  for (const RecursionInput& input : kind.inputs) {
-    if (input.column < 0) continue;
-    const auto width = at(input.width);
-    const float* from = gradients.data() + input.column;
-    if (input.child != RecursionInput::kX) {
-      const Rows& to = state_gradients[at(input.part)];
-      for (std::int32_t place = part.begin(); place < part.end(); ++place, from += kind.operands)
-        kernels::add({from, width}, {to[part.read_by(input, part.row(place))], width});
-    } else if (of_x) {
-      for (std::int32_t place = part.begin(); place < part.end(); ++place, from += kind.operands)
-        of_x.add(part.read_by(input, part.row(place)), from);
-    }
-  }
-}
-
 }  // namespace
 
 void run_recursion(const void* attrs, const StepIn& in, const StepOut& out) {
@@ -363,26 +343,19 @@ void run_recursion_backward(const void* attrs, const Saved& saved, Grads& grads)
     of_level.result_gradients = memory.result_gradients;
     of_level.dy = memory.result_gradients[0];
     of_level.deferred = deferred_of(compiled, order, saved.deferred, level.kind, level.begin, part.count());
-    const std::int64_t floats = part.count() * kind.operands;
-    if (memory.gradients.size() < at(floats)) memory.gradients.resize(at(floats));
+    // All parents of a row are done when its turn comes: until then they add to its gradient, which is there.
     memory.grads.clear();
     for (const RecursionInput& input : kind.inputs) {
-      const bool is_x = input.child == RecursionInput::kX;
-      if (is_x && !of_x.grads())
-        memory.grads.emplace_back();
-      else if (input.column >= 0)
-        memory.grads.emplace_back(
-            Rows{memory.gradients.data() + input.column, part.count(), input.width, kind.operands, nullptr},
-            /*store=*/true);
-      else if (is_x)
+      if (input.child != RecursionInput::kX)
+        memory.grads.emplace_back(part.of_input(input, saved.result_gradients[at(input.part)]), /*store=*/false);
+      else if (of_x.grads())
         memory.grads.emplace_back(part.of_input(input, of_x.grads().rows()), of_x.grads().stores());
       else
-        memory.grads.emplace_back(part.of_input(input, saved.result_gradients[at(input.part)]), /*store=*/false);
+        memory.grads.emplace_back();
     }
     memory.grads.resize(memory.grads.size() + kind.parameters.size());
     Grads into(memory.grads);
     program->info().backward(&program, of_level, into);
-    scatter(part, saved.result_gradients, of_x.grads(), memory.gradients);
   }
 }
 

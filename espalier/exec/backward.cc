@@ -37,7 +37,8 @@ class Backward {
         ledger_(ledger) {
     ledger_.start();
     lists_.group_of.assign(static_cast<std::size_t>(graph_.signatures().size()), -1);
-    lists_.is_read.clear();
+    lists_.uses.clear();
+    lists_.tables.clear();
   }
 
   std::vector<Tensor> run(std::span<const Seed> seeds) {
@@ -87,7 +88,7 @@ class Backward {
     const Parameter* parameter = graph_.parameter_of(base);
     // That of a wanted parameter is gathered by itself: the Gradients may hold those of earlier passes already.
     if (parameter != nullptr && !parameter->frozen && !wishes_.is_wanted(base)) {
-      if (float* const values = is_at_end_ ? values_to_change(base, *parameter) : nullptr) {
+      if (float* const values = is_at_end_ ? values_to_change(base, *parameter, ParameterUse::kWeight) : nullptr) {
         ledger_.open(base, reinterpret_cast<std::byte*>(values), /*empty=*/false);
         return;
       }
@@ -98,12 +99,19 @@ class Backward {
     ledger_.open(base, leaf_memory_.allocate(static_cast<std::size_t>(bytes(base))));
   }
 
-  /// The numbers of a parameter, if its gradient may be added to them, now that nobody else will read them.
-  float* values_to_change(NodeId node, const Parameter& parameter) {
+  /// The numbers of a parameter that is used for nothing else, if its gradient may be added to them.
+  float* values_to_change(NodeId node, const Parameter& parameter, std::uint8_t use) {
     ParameterValues* const values = wishes_.options().values;
     if (values == nullptr || graph_.type(node).dtype != DType::kFloat32) return nullptr;
-    if (lists_.is_read.empty()) find_read_parameters(graph_, lists_.is_read);
-    return lists_.is_read[at(node)] != 0 ? nullptr : values->open(parameter);
+    if (lists_.uses.empty()) find_parameter_uses(graph_, lists_.uses);
+    return lists_.uses[at(node)] != use ? nullptr : values->open(parameter);
+  }
+  /// The same for a table, asked for once.
+  float* table_to_change(NodeId node, const Parameter& table) {
+    for (const BackwardLists::Table& known : lists_.tables)
+      if (known.node == node) return known.values;
+    lists_.tables.push_back({node, values_to_change(node, table, ParameterUse::kTable)});
+    return lists_.tables.back().values;
   }
 
   Gradients& gradients_of(const Parameter& parameter) {
@@ -182,8 +190,8 @@ class Backward {
     return parameter != nullptr && graph_.shared(table) && !wishes_.is_wanted(table) && !parameter->frozen;
   }
   void add_table_rows(const OpInfo& info) {
-    const Parameter& table = *graph_.parameter_of(graph_.inputs(nodes_[0])[0]);
-    Gradients& gradients = gradients_of(table);
+    const NodeId table_node = graph_.inputs(nodes_[0])[0];
+    const Parameter& table = *graph_.parameter_of(table_node);
     lists_.rows.clear();
     lists_.row_values.clear();
     const std::int64_t row_bytes = bytes(nodes_[0]) / graph_.rows(nodes_[0]);
@@ -192,7 +200,15 @@ class Backward {
         lists_.rows.push_back(info.table_row(graph_.fields(node, row)));
         lists_.row_values.push_back(ledger_.where(node) + row * row_bytes);
       }
-    gradients.add_rows(table, lists_.rows, lists_.row_values);
+    float* const values = table_to_change(table_node, table);
+    if (values == nullptr) {
+      gradients_of(table).add_rows(table, lists_.rows, lists_.row_values);
+      return;
+    }
+    const auto width = static_cast<std::size_t>(graph_.type(nodes_[0]).elements);
+    for (std::size_t r = 0; r < lists_.rows.size(); ++r)
+      kernels::add({reinterpret_cast<const float*>(lists_.row_values[r]), width},
+                   {values + static_cast<std::size_t>(lists_.rows[r]) * width, width});
   }
 
   /// Parts that were written in place have their gradient in place too.

@@ -24,7 +24,12 @@ struct BackwardLists {
   std::vector<DeferredGroup> groups;
   std::vector<std::int32_t> group_of;  // by signature; -1: none
   std::vector<DeferredGroup::Target> targets_of_group;
-  std::vector<std::uint8_t> is_read;  // by node, of parameters; empty where nobody asked
+  std::vector<std::uint8_t> uses;  // of parameters, by node; empty where nobody asked
+  struct Table {
+    NodeId node;
+    float* values;
+  };
+  std::vector<Table> tables;  // to whose rows gradients are added at once
 
   // Of the step at hand.
   std::vector<NodeId> some_nodes;     // where not all rows of a step take part

@@ -45,15 +45,18 @@ const std::byte* leaf_value(const Graph& graph, NodeId leaf) {
   return static_cast<const std::byte*>(fields.data);
 }
 
-void find_read_parameters(const Graph& graph, std::vector<std::uint8_t>& is_read) {
-  is_read.assign(static_cast<std::size_t>(graph.size()), 0);
+void find_parameter_uses(const Graph& graph, std::vector<std::uint8_t>& uses) {
+  uses.assign(static_cast<std::size_t>(graph.size()), 0);
   for (std::int32_t v = 0; v < graph.size(); ++v) {
     const OpInfo& info = *graph.signature(NodeId{v}).info;
     const std::span<const NodeId> inputs = graph.inputs(NodeId{v});
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       constexpr std::size_t kBits = 64;  // an op with more inputs has no weights among them
       const bool adds_only = i < kBits && info.by_identity(i) && (info.adds_only >> i & 1U) != 0;
-      if (graph.shared(inputs[i]) && !adds_only) is_read[static_cast<std::size_t>(index_of(inputs[i]))] = 1;
+      if (graph.shared(inputs[i]))
+        uses[static_cast<std::size_t>(index_of(inputs[i]))] |= info.table_row != nullptr ? ParameterUse::kTable
+                                                               : adds_only              ? ParameterUse::kWeight
+                                                                                        : ParameterUse::kOther;
     }
   }
 }

@@ -21,8 +21,13 @@ void refuse_mixture(const Graph& graph, std::span<const NodeId> known, std::span
 /// Where the numbers of a leaf are. Refuses a parameter that was changed.
 const std::byte* leaf_value(const Graph& graph, NodeId leaf);
 
-/// Marks, by node, the parameters that are used as anything but weights and biases of products: gradients of shared
-/// operands may read those, so that their numbers must stay until all are computed.
-void find_read_parameters(const Graph& graph, std::vector<std::uint8_t>& is_read);
+/// What a parameter is used for.
+struct ParameterUse {
+  static constexpr std::uint8_t kWeight = 1;  // of products: nobody reads it when all steps are differentiated
+  static constexpr std::uint8_t kTable = 2;   // rows are looked up: nobody reads it when it is differentiated
+  static constexpr std::uint8_t kOther = 4;   // a gradient of shared operands may read it: it stays till all are there
+};
+/// By node, what each parameter is used for.
+void find_parameter_uses(const Graph& graph, std::vector<std::uint8_t>& uses);
 
 }  // namespace espalier::exec

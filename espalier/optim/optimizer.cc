@@ -161,10 +161,10 @@ class Optimizer::Values : public ParameterValues {
 
   float* open(const Parameter& parameter) override {
     // That of a rate of its own comes later, and those of other models not at all.
-    Parameter* const own = optimizer_.model_.find(parameter.name());
-    if (own != &parameter || parameter.learning_rate_scale != 1) return nullptr;
-    changed_.push_back(own);
-    return own->mutable_value().as<float>().data();
+    if (parameter.gradients != &optimizer_.model_.gradients() || parameter.learning_rate_scale != 1) return nullptr;
+    changed_.push_back(&parameter);
+    auto& own = const_cast<Parameter&>(parameter);  // the model's, which is ours to change
+    return own.mutable_value().as<float>().data();
   }
   const std::vector<const Parameter*>& changed() const { return changed_; }
 
@@ -188,7 +188,7 @@ void Optimizer::minimise(const Expr& loss) {
   for (const Parameter* parameter : values.changed())
     if (scaled_.find(*parameter) == nullptr) next_slots(*parameter);
   // What was not added, or not all of it.
-  for (Parameter* parameter : model_.parameters())
+  for (Parameter* parameter : scaled_.empty() ? std::span<Parameter* const>() : model_.parameters())
     if (const Gradient* gradient = parameter->frozen ? nullptr : scaled_.find(*parameter))
       update_by(*parameter, *gradient, -1);
   ++steps_;
