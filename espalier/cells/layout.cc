@@ -53,6 +53,7 @@ class Layout {
     open_in_place();
     keep_for_backward();
     place_temps();
+    find_hoisted();
     make_infos();
   }
 
@@ -285,6 +286,25 @@ class Layout {
       base.gradient_scratch = gradient_room;
       gradient_room += base.width;
     }
+  }
+
+  // --- hoisting ------------------------------------------------------------------------------------------------------
+
+  void find_hoisted() {
+    const Instruction& first = code()[0];
+    if (first.parts != 1 || first.accumulates) return;
+    const Value& x = value(first.in[0]);
+    const Base& of_x = program_->bases_[at(x.base)];
+    const std::int32_t made = value(first.out).base;
+    const Base& of_made = program_->bases_[at(made)];
+    if (of_x.place != Place::kInput || of_x.number != 0 || x.width != of_x.width) return;
+    if (of_made.place != Place::kTemp || !of_made.gradient_in_saved || of_made.saved < 0) return;
+    bool is_added_to = false;
+    for (std::size_t i = 1; i < code().size(); ++i) {
+      if (reads(code()[i], x.base)) return;
+      is_added_to |= code()[i].accumulates && value(code()[i].out).base == made;
+    }
+    if (is_added_to && value(first.out).width == of_made.width) program_->hoisted_base_ = made;
   }
 
   // --- the op --------------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@
 
 #include "espalier/graph/graph.h"
 #include "espalier/graph/op_info.h"
+#include "espalier/ops/step.h"
 
 namespace espalier::cells {
 
@@ -144,6 +145,14 @@ class Program {
   std::int64_t work() const { return work_; }
   /// Inputs of which several parts get a gradient, or none: where the step wants them stored, they are zeroed first.
   std::span<const std::int32_t> zeroed_inputs() const { return zeroed_inputs_; }
+  /// Whether its first instruction is the product of its first input, which nobody else reads, with weights, and what it
+  /// gives is kept, added to, and its gradient kept likewise. Then that product can run for many steps together, before
+  /// them (multiply_hoisted) and, backward, behind them.
+  bool hoists() const { return hoisted_base_ >= 0; }
+  /// What that product gives, and in which columns of a row that forward leaves for backward it lies.
+  std::int32_t hoisted_base() const { return hoisted_base_; }
+  std::int64_t hoisted_width() const { return bases_[static_cast<std::size_t>(hoisted_base_)].width; }
+  std::int64_t hoisted_column() const { return bases_[static_cast<std::size_t>(hoisted_base_)].saved; }
   const Shape& result_shape(std::size_t k) const { return result_shapes_[k]; }
 
  private:
@@ -170,6 +179,7 @@ class Program {
   std::int64_t deferred_ = 0;
   std::int64_t tile_rows_ = 1;
   std::int64_t work_ = 0;
+  std::int32_t hoisted_base_ = -1;
 };
 
 // Attributes of a cell's node are the address of its program; those of a further result also its number, behind it.
@@ -188,5 +198,8 @@ OpId next_op_id();
 void run_forward(const void* attrs, const StepIn& in, const StepOut& out);
 void run_backward(const void* attrs, const Saved& saved, Grads& grads);
 void run_weight_gradients(const void* attrs, const Saved& saved, Grads& grads);
+/// The first product of a program that hoists, to where `in` says, and from its gradient dy to that of x.
+void multiply_hoisted(const Program& program, const StepIn& in);
+void multiply_hoisted_backward(const Program& program, const StepIn& in, const ConstRows& dy, const GradRows& dx);
 
 }  // namespace espalier::cells

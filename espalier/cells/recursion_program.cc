@@ -28,6 +28,7 @@ void lay_out_operands(RecursionProgram& kind) {
   }
   kind.saved = kind.program->saved();
   kind.deferred = kind.program->deferred();
+  kind.hoists = kind.program->hoists() && kind.inputs[0].child == RecursionInput::kX && kind.inputs[0].column < 0;
 }
 
 }  // namespace

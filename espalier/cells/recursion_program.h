@@ -43,6 +43,7 @@ struct RecursionProgram {
   std::int64_t operands = 0;             // floats a row: what is multiplied together, side by side
   std::int64_t saved = 0;                // what the program leaves for its backward
   std::int64_t deferred = 0;             // and for the gradients of its weights
+  bool hoists = false;                   // its product of x runs for all heights at once
 };
 
 class CompiledRecursion {

@@ -101,7 +101,8 @@ struct Order {
 
 /// Memory of a thread for the step it runs.
 struct Memory {
-  std::vector<float> operands;  // where nothing is left for backward
+  std::vector<float> kept;           // where nothing is left for backward
+  std::vector<std::int64_t> places;  // by kind: floats before its operands
   std::vector<ConstRows> inputs;
   std::vector<const Parameter*> parameters;
   std::vector<Rows> results;
@@ -125,15 +126,16 @@ class Part {
     // Kind after kind: the operands of all its rows, then what its program leaves.
     const std::span<const RecursionProgram> kinds = compiled.kinds();
     std::int64_t next = 0;
-    std::int64_t operands = 0;
+    memory.places.clear();
     for (std::size_t k = 0; k < kinds.size(); ++k) {
       const std::int64_t rows = order.kind_begin[k + 1] - order.kind_begin[k];
-      places_.push_back(saved != nullptr ? next : operands);
-      next += rows * (kinds[k].operands + kinds[k].saved);
-      operands += rows * kinds[k].operands;
+      memory.places.push_back(next);
+      next += rows * (kinds[k].operands + (saved != nullptr   ? kinds[k].saved
+                                           : kinds[k].hoists ? kinds[k].program->hoisted_width()
+                                                             : 0));
     }
     if (saved != nullptr) return;
-    if (memory.operands.size() < at(operands)) memory.operands.resize(at(operands));
+    if (memory.kept.size() < at(next)) memory.kept.resize(at(next));
   }
 
   void open(std::int32_t kind, std::int32_t begin, std::int32_t end) {
@@ -146,16 +148,20 @@ class Part {
   std::int64_t count() const { return end_ - begin_; }
 
   /// What is multiplied together, side by side.
-  float* operands() const {
-    float* const first = (saved_ != nullptr ? saved_ : memory_.operands.data()) + places_[at(kind_)];
-    return first + (begin_ - order_.kind_begin[at(kind_)]) * program().operands;
-  }
+  float* operands() const { return kept() + (begin_ - order_.kind_begin[at(kind_)]) * program().operands; }
   Rows saved() const {
     if (saved_ == nullptr || program().saved == 0) return {};
-    const std::int32_t all = order_.kind_begin[at(kind_) + 1] - order_.kind_begin[at(kind_)];
-    float* const first = saved_ + places_[at(kind_)] + all * program().operands;
-    return {first + (begin_ - order_.kind_begin[at(kind_)]) * program().saved, count(), program().saved,
-            program().saved, nullptr};
+    return behind_operands(program().saved);
+  }
+  /// What the product of x gives, which is among what is left where anything is.
+  Rows hoisted() const {
+    if (!program().hoists) return {};
+    const Program& of = *program().program;
+    if (saved_ == nullptr) return behind_operands(of.hoisted_width());
+    Rows rows = saved();
+    rows.data += of.hoisted_column();
+    rows.width = of.hoisted_width();
+    return rows;
   }
   /// The rows of the step that these are of `rows`.
   template <class T>
@@ -200,6 +206,7 @@ class Part {
     step.parameters = memory_.parameters;
     step.out = &kind.program->result_shape(0);
     step.use = in_.use;
+    step.hoisted = hoisted();
     step.use.rows_to_come = order_.kind_begin[at(kind_) + 1] - order_.kind_begin[at(kind_)];
     return step;
   }
@@ -224,6 +231,13 @@ class Part {
   }
 
  private:
+  Rows behind_operands(std::int64_t width) const {
+    const std::int32_t first = order_.kind_begin[at(kind_)];
+    float* const begin = kept() + (order_.kind_begin[at(kind_) + 1] - first) * program().operands;
+    return {begin + (begin_ - first) * width, count(), width, width, nullptr};
+  }
+  float* kept() const { return (saved_ != nullptr ? saved_ : memory_.kept.data()) + memory_.places[at(kind_)]; }
+
   /// Rows which(r) of `rows` for each row r at hand: as offsets, unless they are evenly spaced.
   template <class T, class Which>
   BasicRows<T> listed(const BasicRows<T>& rows, const Which& which) {
@@ -249,7 +263,6 @@ class Part {
   float* saved_;
   const Order& order_;
   Memory& memory_;
-  std::vector<std::int64_t> places_;  // by kind: floats before its operands
   std::int32_t kind_ = 0;
   std::int32_t begin_ = 0;
   std::int32_t end_ = 0;
@@ -302,6 +315,16 @@ class GradientOfX {
   bool is_shared_ = false;
 };
 
+/// Calls f(kind) for the kinds whose product of x runs for all rows together, which are opened.
+template <class F>
+void for_hoisting(const CompiledRecursion& compiled, const Order& order, Part& part, const F& f) {
+  for (std::size_t k = 0; k < compiled.kinds().size(); ++k) {
+    if (!compiled.kinds()[k].hoists || order.kind_begin[k] == order.kind_begin[k + 1]) continue;
+    part.open(static_cast<std::int32_t>(k), order.kind_begin[k], order.kind_begin[k + 1]);
+    f(compiled.kinds()[k]);
+  }
+}
+
 }  // namespace
 
 void run_recursion(const void* attrs, const StepIn& in, const StepOut& out) {
@@ -309,6 +332,9 @@ void run_recursion(const void* attrs, const StepIn& in, const StepOut& out) {
   Order& order = Order::of_thread();
   order.find(compiled, in);
   Part part(compiled, in, out.results, out.saved.data, order, Memory::of_thread());
+  for_hoisting(compiled, order, part, [&](const RecursionProgram& kind) {
+    multiply_hoisted(*kind.program, part.step());
+  });
   for (const Level& level : order.levels) {
     part.open(level.kind, level.begin, level.end);
     part.gather();
@@ -357,6 +383,11 @@ void run_recursion_backward(const void* attrs, const Saved& saved, Grads& grads)
     Grads into(memory.grads);
     program->info().backward(&program, of_level, into);
   }
+  if (!of_x.grads()) return;
+  for_hoisting(compiled, order, part, [&](const RecursionProgram& kind) {
+    const GradRows dx(part.of_input(kind.inputs[0], of_x.grads().rows()), of_x.grads().stores());
+    multiply_hoisted_backward(*kind.program, part.step(), part.hoisted(), dx);
+  });
 }
 
 void run_recursion_weight_gradients(const void* attrs, const Saved& saved, Grads& grads) {

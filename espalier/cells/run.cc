@@ -87,6 +87,8 @@ class Frame {
     const std::span<const Base> bases = program_.bases();
     memory_.values.resize(bases.size());
     for (std::size_t b = 0; b < bases.size(); ++b) memory_.values[b] = locate(bases[b]);
+    if (in_.hoisted.data != nullptr)
+      memory_.values[at(program_.hoisted_base())] = location_of(ops::piece_of(in_.hoisted, begin, count));
   }
   /// The rows at hand: the whole piece, or some of its rows.
   void open_tile(std::int64_t begin, std::int64_t count) {
@@ -264,6 +266,7 @@ void forward_piece(Frame& frame, std::int64_t begin, std::int64_t count) {
   const Program& program = frame.program();
   frame.open_piece(begin, count);
   for (const Group& group : program.groups()) {
+    if (group.first == 0 && frame.in().hoisted.data != nullptr) continue;
     frame.open_whole();
     const Instruction& first = program.instructions()[at(group.first)];
     if (first.is_product()) {
@@ -467,6 +470,7 @@ void backward_piece(Frame& frame, const Gradients& gradients, const Saved& saved
   const Program& program = frame.program();
   for (std::size_t g = program.groups().size(); g-- > 0;) {
     const Group& group = program.groups()[g];
+    if (group.first == 0 && frame.in().hoisted.data != nullptr) continue;
     frame.open_whole();
     const Instruction& first = program.instructions()[at(group.first)];
     if (first.is_product()) {
@@ -482,6 +486,30 @@ void backward_piece(Frame& frame, const Gradients& gradients, const Saved& saved
 }
 
 }  // namespace
+
+namespace {
+
+/// The weights of the product that a program hoists, and where its bias is, or null.
+ops::Weights hoisted_weights(const Program& program, const StepIn& in, const float*& bias) {
+  const Instruction& product = program.instructions()[0];
+  const Value& matrix = program.value(product.in[1]);
+  const auto shared = at(matrix.shared);
+  bias = product.in.size() > 2 ? in.inputs[at(program.value(product.in[2]).shared)].data : nullptr;
+  return {in.inputs[shared].data, matrix.shape[0], matrix.shape[1], in.parameter(shared), in.use};
+}
+
+}  // namespace
+
+void multiply_hoisted(const Program& program, const StepIn& in) {
+  const float* bias = nullptr;
+  const ops::Weights W = hoisted_weights(program, in, bias);
+  ops::multiply_by_weights(in[0], W, bias, in.hoisted, /*accumulate=*/false);
+}
+
+void multiply_hoisted_backward(const Program& program, const StepIn& in, const ConstRows& dy, const GradRows& dx) {
+  const float* bias = nullptr;
+  ops::multiply_by_transposed(dy, hoisted_weights(program, in, bias), dx.rows(), !dx.stores());
+}
 
 void run_forward(const void* attrs, const StepIn& in, const StepOut& out) {
   const Program& program = program_of(attrs);

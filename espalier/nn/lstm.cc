@@ -39,10 +39,14 @@ LstmCell::LstmCell(const Scope& scope, std::int32_t input, std::int32_t hidden, 
   // The product with x needs no state: it can run for a whole sequence at once.
   cell_ = std::make_shared<const cells::Core>("lstm", CellOptions{.outer = {0}, .inputs = {"x", "h", "c"}});
   // By kinds of elements: the first, which has no state before it, and all others.
-  const auto first = [hidden](std::span<const Expr> in) { return state_of(detail::At{}, in[0], hidden, nullptr); };
-  const auto next = [u = u_, hidden](std::span<const Expr> in) {
+  const auto first = [w = w_, b = b_, hidden](std::span<const Expr> in) {
     const detail::At at{};
-    return state_of(at, add(at(in[0]), at(linear(at(in[1]), at(u)))), hidden, &in[2]);
+    return state_of(at, affine(at(in[0]), at(w), at(b)), hidden, nullptr);
+  };
+  const auto next = [w = w_, u = u_, b = b_, hidden](std::span<const Expr> in) {
+    const detail::At at{};
+    const Expr of_x = affine(at(in[0]), at(w), at(b));  // before that of h: it runs for the whole sequence at once
+    return state_of(at, add(at(of_x), at(linear(at(in[1]), at(u)))), hidden, &in[2]);
   };
   recursion_ = std::make_shared<const Recursion>("lstm", std::vector<RecursionKind>{{0, first}, {1, next}});
 }
@@ -65,11 +69,10 @@ LstmState LstmCell::operator()(Operand x, const State& state) const {
 }
 
 LstmState LstmCell::rows(Operand x, bool from_end) const {
-  const Expr projected = affine(x, x.at(w_), x.at(b_));
   thread_local Structure sequence;  // its memory serves the next
   sequence.clear();
-  sequence.add_sequence(projected.rows(), 0, 1, from_end);
-  const std::vector<Expr> states = (*recursion_)(x.at(projected), sequence);
+  sequence.add_sequence(x.expr().rows(), 0, 1, from_end);
+  const std::vector<Expr> states = (*recursion_)(x, sequence);
   return {states[0], states[1]};
 }
 

@@ -46,22 +46,36 @@ struct CrossEntropy {
   }
   static void forward(const Attrs&, const StepIn& in, const StepOut& out) {
     const auto width = static_cast<std::size_t>(in[0].width);
-    for (std::int64_t r = 0; r < in.rows; ++r) {
-      kernels::log_softmax({in[0][r], width}, {out.saved[r], width});
-      out.y[r][0] = -out.saved[r][in.fields<Fields>(r).label];
-    }
+    for_blocks(in.rows, in[0].width, [&](std::int64_t begin, std::int64_t end) {
+      if (in[0].width > kFewClasses)
+        kernels::log_softmax({in[0][begin], width}, {out.saved[begin], width});
+      else
+        log_softmax_rows(in[0], begin, end, out.saved);
+      for (std::int64_t r = begin; r < end; ++r) out.y[r][0] = -out.saved[r][in.fields<Fields>(r).label];
+    });
   }
   // dx = dy (softmax(x) - 1 at the label)
   static void backward(const Attrs&, const Saved& saved, Grads& grads) {
     if (!grads[0]) return;
-    std::vector<float> slopes(static_cast<std::size_t>(saved.saved.width));
-    for (std::int64_t r = 0; r < saved.in.rows; ++r) {
-      const auto label = static_cast<std::size_t>(saved.in.fields<Fields>(r).label);
-      kernels::exp({saved.saved[r], slopes.size()}, slopes);
+    const std::int64_t width = saved.saved.width;
+    std::vector<float> slopes;
+    std::vector<float> of_labels;
+    for_blocks(saved.in.rows, width, [&](std::int64_t begin, std::int64_t end) {
+      slopes.resize(static_cast<std::size_t>((end - begin) * width));
+      of_labels.resize(static_cast<std::size_t>(end - begin));
+      for (std::int64_t r = begin; r < end; ++r) {
+        std::copy_n(saved.saved[r], width, slopes.data() + (r - begin) * width);
+        of_labels[static_cast<std::size_t>(r - begin)] = saved.saved[r][saved.in.fields<Fields>(r).label];
+      }
+      kernels::exp(slopes, slopes);
       // Near probability 1 the difference is all rounding; expm1 keeps it exact.
-      slopes[label] = std::expm1(saved.saved[r][label]);
-      grads[0].add_scaled(r, saved.dy[r][0], slopes.data());
-    }
+      kernels::expm1(of_labels, of_labels);
+      for (std::int64_t r = begin; r < end; ++r) {
+        float* const slope = slopes.data() + (r - begin) * width;
+        slope[saved.in.fields<Fields>(r).label] = of_labels[static_cast<std::size_t>(r - begin)];
+        grads[0].add_scaled(r, saved.dy[r][0], slope);
+      }
+    });
   }
   static Samples samples() {
     return {gives<CrossEntropy>({Tensor({3}, {0, 1, 2})}, Tensor({}, {1.4076059F}), {}, {1}),
@@ -74,6 +88,39 @@ struct CrossEntropy {
             refuses<CrossEntropy>({{3}}, "cross_entropy: label -1 is outside x [3] (labels 0 to 2)", {}, {-1}),
             refuses<CrossEntropy>({{3, 3}}, "cross_entropy: x must have rank 1, and [3, 3] has rank 2"),
             refuses<CrossEntropy>({{0}}, "cross_entropy: x [0] has no elements")};
+  }
+
+ private:
+  static constexpr std::int64_t kFewClasses = 256;
+
+  /// Calls f(begin, end) for blocks of rows: of few classes many at a time, since a call costs more than they do. Which
+  /// way a row goes depends on its width alone, and so do its bits.
+  template <class F>
+  static void for_blocks(std::int64_t rows, std::int64_t width, const F& f) {
+    constexpr std::int64_t kElements = 1024;
+    const std::int64_t most = width > kFewClasses ? 1 : kElements / width;
+    for (std::int64_t begin = 0; begin < rows; begin += most) f(begin, std::min(rows, begin + most));
+  }
+  static void log_softmax_rows(const ConstRows& x, std::int64_t begin, std::int64_t end, const Rows& y) {
+    thread_local std::vector<float> powers;
+    thread_local std::vector<float> sums;
+    const std::int64_t width = x.width;
+    powers.resize(static_cast<std::size_t>((end - begin) * width));
+    sums.resize(static_cast<std::size_t>(end - begin));
+    for (std::int64_t r = begin; r < end; ++r) {
+      const float most = largest(std::span<const float>(x[r], static_cast<std::size_t>(width)));
+      for (std::int64_t k = 0; k < width; ++k) y[r][k] = x[r][k] - most;
+      std::copy_n(y[r], width, powers.data() + (r - begin) * width);
+    }
+    kernels::exp(powers, powers);
+    for (std::int64_t r = 0; r < end - begin; ++r) {
+      float sum = 0;
+      for (std::int64_t k = 0; k < width; ++k) sum += powers[static_cast<std::size_t>(r * width + k)];
+      sums[static_cast<std::size_t>(r)] = sum;
+    }
+    kernels::log(sums, sums);
+    for (std::int64_t r = begin; r < end; ++r)
+      for (std::int64_t k = 0; k < width; ++k) y[r][k] -= sums[static_cast<std::size_t>(r - begin)];
   }
 };
 

@@ -46,6 +46,8 @@ struct StepIn {
   /// Beside `inputs`: the parameter that a shared input is, or null. Empty where nobody knows.
   std::span<const Parameter* const> parameters;
   WeightUse use;
+  /// Of a cell whose first product can run for many steps at once: where it has left what it gives; null: it has not.
+  BasicRows<float> hoisted;
 
   const Parameter* parameter(std::size_t i) const { return parameters.empty() ? nullptr : parameters[i]; }
   ConstRows operator[](std::size_t i) const { return inputs[i]; }

@@ -21,11 +21,13 @@ namespace espalier::conformance {
 
 inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-/// Every op that computes something: leaves are data.
+/// Every op that computes something from a row of each operand, or from those of any number. Leaves are data; what has
+/// to do with many rows a node is tested with those (tests/exec/many_rows_test.cc).
 inline std::vector<std::int32_t> computing_ops() {
   std::vector<std::int32_t> ops;
   for (std::int32_t i = 0; i < op_count(); ++i)
-    if (op_info(OpId{i}).kind != Kind::kLeaf) ops.push_back(i);
+    if (const OpInfo& info = op_info(OpId{i}); info.kind != Kind::kLeaf && !info.takes_whole && !info.row_an_operand)
+      ops.push_back(i);
   return ops;
 }
 
