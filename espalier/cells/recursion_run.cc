@@ -1,8 +1,8 @@
 // Runs a recursion over the rows of a step: forward by height, backward the other way round.
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "espalier/base/at.h"
@@ -28,7 +28,6 @@ struct Order {
   std::vector<std::int32_t> first_x;     // by row: the first row of x of its node
   std::vector<std::int32_t> kind_begin;  // by kind, and one more
   std::vector<Level> levels;             // as they run
-  bool children_are_shared = false;      // by several rows
 
   static Order& of_thread() {
     thread_local Order order;
@@ -99,16 +98,39 @@ struct Order {
   std::vector<std::uint8_t> is_child_;
 };
 
+/// Rows `begin` to `begin + count - 1`. A single one needs no offset.
+template <class T>
+BasicRows<T> piece(const BasicRows<T>& rows, std::int64_t begin, std::int64_t count) {
+  if (count == 1) return {rows[begin], 1, rows.width, std::max(rows.stride, rows.width), nullptr};
+  return ops::piece_of(rows, begin, count);
+}
+
+/// All rows of one kind, in their order, as its program wants them.
+struct KindRows {
+  std::int32_t begin = 0;
+  std::int64_t count = 0;
+  float* operands = nullptr;      // what is multiplied together, side by side
+  Rows saved;                     // what the program leaves for its backward
+  Rows hoisted;                   // what its product of x gives
+  Rows deferred;                  // what its backward leaves for the gradients of weights
+  std::vector<ConstRows> inputs;  // of the program, then its parameters
+  std::vector<const Parameter*> parameters;
+  std::vector<Rows> states;
+  std::vector<Rows> state_gradients;
+  std::vector<GradRows> grads;  // of the inputs
+  std::vector<std::vector<std::int64_t>> offsets;
+  std::size_t lists = 0;  // of offsets that are taken
+};
+
 /// Memory of a thread for the step it runs.
 struct Memory {
-  std::vector<float> kept;           // where nothing is left for backward
-  std::vector<std::int64_t> places;  // by kind: floats before its operands
+  std::vector<KindRows> kinds;
+  std::vector<float> kept;  // operands, where nothing is left for backward
+  // Of a call of a program.
   std::vector<ConstRows> inputs;
-  std::vector<const Parameter*> parameters;
   std::vector<Rows> results;
   std::vector<Rows> result_gradients;
   std::vector<GradRows> grads;
-  std::vector<std::vector<std::int64_t>> offsets;
 
   static Memory& of_thread() {
     thread_local Memory memory;
@@ -116,172 +138,195 @@ struct Memory {
   }
 };
 
-/// The rows of one kind from place `begin` to `end - 1`, as its program wants them.
-class Part {
+/// The rows of a step.
+class StepRows {
  public:
   /// `saved` is where what forward leaves lies, or null.
-  Part(const CompiledRecursion& compiled, const StepIn& in, std::span<const Rows> states, float* saved,
-       const Order& order, Memory& memory)
-      : compiled_(compiled), in_(in), states_(states), saved_(saved), order_(order), memory_(memory) {
-    // Kind after kind: the operands of all its rows, then what its program leaves.
+  StepRows(const CompiledRecursion& compiled, const StepIn& in, std::span<const Rows> states, float* saved)
+      : compiled_(compiled), in_(in), states_(states) {
+    order_.find(compiled, in);
     const std::span<const RecursionProgram> kinds = compiled.kinds();
-    std::int64_t next = 0;
-    memory.places.clear();
-    for (std::size_t k = 0; k < kinds.size(); ++k) {
-      const std::int64_t rows = order.kind_begin[k + 1] - order.kind_begin[k];
-      memory.places.push_back(next);
-      next += rows * (kinds[k].operands + (saved != nullptr   ? kinds[k].saved
-                                           : kinds[k].hoists ? kinds[k].program->hoisted_width()
-                                                             : 0));
+    if (memory_.kinds.size() < kinds.size()) memory_.kinds.resize(kinds.size());
+    const auto floats_of = [&](const RecursionProgram& kind) {
+      return saved != nullptr ? kind.saved : kind.hoists ? kind.program->hoisted_width() : 0;
+    };
+    if (saved == nullptr) {
+      std::int64_t floats = 0;
+      for (std::size_t k = 0; k < kinds.size(); ++k) floats += rows_of(k) * (kinds[k].operands + floats_of(kinds[k]));
+      if (memory_.kept.size() < at(floats)) memory_.kept.resize(at(floats));
     }
-    if (saved != nullptr) return;
-    if (memory.kept.size() < at(next)) memory.kept.resize(at(next));
+    // Kind after kind: the operands of all its rows, then what its program leaves.
+    float* next = saved != nullptr ? saved : memory_.kept.data();
+    for (std::size_t k = 0; k < kinds.size(); ++k) {
+      KindRows& rows = memory_.kinds[k];
+      rows.begin = order_.kind_begin[k];
+      rows.count = rows_of(k);
+      if (rows.count == 0) continue;
+      rows.lists = 0;
+      rows.operands = next;
+      next += rows.count * kinds[k].operands;
+      const std::int64_t width = floats_of(kinds[k]);
+      const Rows kept{width > 0 ? next : nullptr, rows.count, width, width, nullptr};
+      next += rows.count * width;
+      rows.saved = saved != nullptr ? kept : Rows();
+      rows.hoisted = kept;
+      if (!kinds[k].hoists) rows.hoisted = {};
+      if (kinds[k].hoists && saved != nullptr) rows.hoisted.data += kinds[k].program->hoisted_column();
+      if (kinds[k].hoists) rows.hoisted.width = kinds[k].program->hoisted_width();
+      open(kinds[k], rows);
+    }
   }
 
-  void open(std::int32_t kind, std::int32_t begin, std::int32_t end) {
-    kind_ = kind;
-    begin_ = begin;
-    end_ = end;
-    lists_ = 0;
-  }
-  const RecursionProgram& program() const { return compiled_.kinds()[at(kind_)]; }
-  std::int64_t count() const { return end_ - begin_; }
+  Order& order() { return order_; }
+  std::int64_t rows_of(std::size_t kind) const { return order_.kind_begin[kind + 1] - order_.kind_begin[kind]; }
+  KindRows& kind(std::int32_t number) { return memory_.kinds[at(number)]; }
+  const RecursionProgram& program(std::int32_t number) const { return compiled_.kinds()[at(number)]; }
 
-  /// What is multiplied together, side by side.
-  float* operands() const { return kept() + (begin_ - order_.kind_begin[at(kind_)]) * program().operands; }
-  Rows saved() const {
-    if (saved_ == nullptr || program().saved == 0) return {};
-    return behind_operands(program().saved);
+  /// Where the gradients of the states are.
+  void open_gradients(std::span<const Rows> gradients) {
+    for_each_kind([&](const RecursionProgram&, KindRows& rows) {
+      rows.state_gradients.clear();
+      for (const Rows& each : gradients)
+        rows.state_gradients.push_back(listed(rows, each, [](std::int32_t r) { return r; }));
+    });
   }
-  /// What the product of x gives, which is among what is left where anything is.
-  Rows hoisted() const {
-    if (!program().hoists) return {};
-    const Program& of = *program().program;
-    if (saved_ == nullptr) return behind_operands(of.hoisted_width());
-    Rows rows = saved();
-    rows.data += of.hoisted_column();
-    rows.width = of.hoisted_width();
-    return rows;
+  /// Where those of the inputs go. All parents of a row are done when its turn comes: until then they add to its
+  /// gradient, which is there.
+  void open_grads(std::span<const Rows> state_gradients, const GradRows& of_x) {
+    for_each_kind([&](const RecursionProgram& kind, KindRows& rows) {
+      rows.grads.clear();
+      for (const RecursionInput& input : kind.inputs) {
+        const auto read = [&](std::int32_t r) { return read_by(input, r); };
+        if (input.child != RecursionInput::kX)
+          rows.grads.emplace_back(listed(rows, state_gradients[at(input.part)], read), /*store=*/false);
+        else
+          rows.grads.push_back(of_x ? GradRows(listed(rows, of_x.rows(), read), of_x.stores()) : GradRows());
+      }
+      rows.grads.resize(rows.inputs.size());
+    });
   }
-  /// The rows of the step that these are of `rows`.
-  template <class T>
-  BasicRows<T> of_rows(const BasicRows<T>& rows) {
-    return listed(rows, [&](std::int32_t r) { return r; });
+  /// What backward leaves lies kind after kind too.
+  void open_deferred(float* deferred) {
+    for_each_kind([&](const RecursionProgram& kind, KindRows& rows) {
+      rows.deferred = kind.deferred == 0 ? Rows() : Rows{deferred, rows.count, kind.deferred, kind.deferred, nullptr};
+      deferred += rows.count * kind.deferred;
+    });
   }
-  /// Those that an input of the program reads of x, or of its part of the states.
-  template <class T>
-  BasicRows<T> of_input(const RecursionInput& input, const BasicRows<T>& rows) {
-    return listed(rows, [&](std::int32_t r) { return read_by(input, r); });
+
+  /// Calls f(program, rows) for each kind that has rows.
+  template <class F>
+  void for_each_kind(const F& f) {
+    for (std::size_t k = 0; k < compiled_.kinds().size(); ++k)
+      if (rows_of(k) > 0) f(compiled_.kinds()[k], memory_.kinds[k]);
+  }
+
+  /// Rows `begin` to `begin + count - 1` of a kind, as inputs of its program. Valid until the next call.
+  StepIn step(const RecursionProgram& kind, const KindRows& rows, std::int64_t begin, std::int64_t count) {
+    const std::size_t stacked = kind.inputs.size();
+    memory_.inputs.resize(rows.inputs.size());
+    for (std::size_t i = 0; i < stacked; ++i) memory_.inputs[i] = piece(rows.inputs[i], begin, count);
+    for (std::size_t i = stacked; i < rows.inputs.size(); ++i) {
+      memory_.inputs[i] = rows.inputs[i];
+      memory_.inputs[i].count = count;
+    }
+    StepIn step;
+    step.rows = count;
+    step.inputs = memory_.inputs;
+    step.parameters = rows.parameters;
+    step.out = &kind.program->result_shape(0);
+    step.use = in_.use;
+    step.use.rows_to_come = rows.count;
+    if (kind.hoists) step.hoisted = ops::piece_of(rows.hoisted, begin, count);
+    return step;
+  }
+  static std::span<const Rows> pieces(const std::vector<Rows>& all, std::int64_t begin, std::int64_t count,
+                                      std::vector<Rows>& to) {
+    to.resize(all.size());
+    for (std::size_t p = 0; p < all.size(); ++p) to[p] = piece(all[p], begin, count);
+    return to;
+  }
+  /// What backward of a program sees.
+  Saved saved(const RecursionProgram& kind, const KindRows& rows, std::int64_t begin, std::int64_t count) {
+    Saved saved;
+    saved.in = step(kind, rows, begin, count);
+    saved.in.use.training = true;
+    saved.results = pieces(rows.states, begin, count, memory_.results);
+    saved.y = saved.results[0];
+    if (rows.saved.data != nullptr) saved.saved = ops::piece_of(rows.saved, begin, count);
+    if (rows.deferred.data != nullptr) saved.deferred = ops::piece_of(rows.deferred, begin, count);
+    saved.result_gradients = pieces(rows.state_gradients, begin, count, memory_.result_gradients);
+    saved.dy = saved.result_gradients[0];
+    return saved;
+  }
+  Memory& memory() { return memory_; }
+
+  /// Brings side by side what is multiplied together.
+  void gather(const RecursionProgram& kind, const KindRows& rows, std::int64_t begin, std::int64_t count) const {
+    for (const RecursionInput& input : kind.inputs) {
+      if (input.column < 0) continue;
+      const ConstRows from = source(input);
+      float* to = rows.operands + begin * kind.operands + input.column;
+      const auto bytes = at(input.width) * sizeof(float);
+      const std::int32_t* row = order_.row.data() + rows.begin + begin;
+      for (std::int64_t r = 0; r < count; ++r, to += kind.operands) std::memcpy(to, from[read_by(input, row[r])], bytes);
+    }
+  }
+
+ private:
+  void open(const RecursionProgram& kind, KindRows& rows) {
+    rows.inputs.clear();
+    rows.parameters.clear();
+    for (const RecursionInput& input : kind.inputs) {
+      if (input.column >= 0)
+        rows.inputs.push_back({rows.operands + input.column, rows.count, input.width, kind.operands, nullptr});
+      else
+        rows.inputs.push_back(listed(rows, source(input), [&](std::int32_t r) { return read_by(input, r); }));
+      rows.parameters.push_back(nullptr);
+    }
+    for (const std::size_t parameter : kind.parameters) {
+      rows.inputs.push_back(in_[parameter]);
+      rows.parameters.push_back(in_.parameter(parameter));
+    }
+    rows.states.clear();
+    for (const Rows& state : states_)
+      rows.states.push_back(listed(rows, state, [](std::int32_t r) { return r; }));
+  }
+  ConstRows source(const RecursionInput& input) const {
+    return input.child == RecursionInput::kX ? in_[0] : ConstRows(states_[at(input.part)]);
   }
   std::int32_t read_by(const RecursionInput& input, std::int32_t r) const {
     const std::int32_t* const field = order_.fields(in_, r);
     if (input.child == RecursionInput::kX) return order_.first_x[at(r)] + field[RowField::kX];
     return order_.first[at(r)] + field[RowField::kFirstChild + input.child];
   }
-  std::int32_t row(std::int32_t place) const { return order_.row[at(place)]; }
-  std::int32_t begin() const { return begin_; }
-  std::int32_t end() const { return end_; }
-
-  /// The inputs of the program, and its parameters.
-  StepIn step() {
-    const RecursionProgram& kind = program();
-    memory_.inputs.clear();
-    memory_.parameters.clear();
-    for (const RecursionInput& input : kind.inputs) {
-      if (input.column >= 0)
-        memory_.inputs.push_back({operands() + input.column, count(), input.width, kind.operands, nullptr});
-      else
-        memory_.inputs.push_back(of_input(input, source(input)));
-      memory_.parameters.push_back(nullptr);
-    }
-    for (const std::size_t parameter : kind.parameters) {
-      ConstRows rows = in_[parameter];
-      rows.count = count();
-      memory_.inputs.push_back(rows);
-      memory_.parameters.push_back(in_.parameter(parameter));
-    }
-    StepIn step;
-    step.rows = count();
-    step.inputs = memory_.inputs;
-    step.parameters = memory_.parameters;
-    step.out = &kind.program->result_shape(0);
-    step.use = in_.use;
-    step.hoisted = hoisted();
-    step.use.rows_to_come = order_.kind_begin[at(kind_) + 1] - order_.kind_begin[at(kind_)];
-    return step;
-  }
-  std::span<const Rows> results() {
-    memory_.results.clear();
-    for (const Rows& rows : states_) memory_.results.push_back(of_rows(rows));
-    return memory_.results;
-  }
-  /// Brings side by side what is multiplied together.
-  void gather() {
-    for (const RecursionInput& input : program().inputs) {
-      if (input.column < 0) continue;
-      const ConstRows from = source(input);
-      float* to = operands() + input.column;
-      const auto bytes = at(input.width) * sizeof(float);
-      for (std::int32_t place = begin_; place < end_; ++place, to += program().operands)
-        std::memcpy(to, from[read_by(input, row(place))], bytes);
-    }
-  }
-  ConstRows source(const RecursionInput& input) const {
-    return input.child == RecursionInput::kX ? in_[0] : ConstRows(states_[at(input.part)]);
-  }
-
- private:
-  Rows behind_operands(std::int64_t width) const {
-    const std::int32_t first = order_.kind_begin[at(kind_)];
-    float* const begin = kept() + (order_.kind_begin[at(kind_) + 1] - first) * program().operands;
-    return {begin + (begin_ - first) * width, count(), width, width, nullptr};
-  }
-  float* kept() const { return (saved_ != nullptr ? saved_ : memory_.kept.data()) + memory_.places[at(kind_)]; }
-
-  /// Rows which(r) of `rows` for each row r at hand: as offsets, unless they are evenly spaced.
+  /// Rows which(r) of `from` for each row r of a kind: as offsets, unless they are evenly spaced.
   template <class T, class Which>
-  BasicRows<T> listed(const BasicRows<T>& rows, const Which& which) {
-    T* const first = rows[which(row(begin_))];
-    if (count() == 1) return {first, 1, rows.width, rows.width, nullptr};
-    if (memory_.offsets.size() == lists_) memory_.offsets.emplace_back();
-    std::vector<std::int64_t>& offsets = memory_.offsets[lists_++];
-    offsets.resize(at(count()));
-    const std::int64_t stride = rows[which(row(begin_ + 1))] - first;
-    bool is_even = stride >= rows.width && stride > 0;
-    for (std::int32_t place = begin_; place < end_; ++place) {
-      const std::int64_t offset = rows[which(row(place))] - first;
-      is_even = is_even && offset == (place - begin_) * stride;
-      offsets[at(place - begin_)] = offset;
+  BasicRows<T> listed(KindRows& rows, const BasicRows<T>& from, const Which& which) const {
+    const std::int32_t* const row = order_.row.data() + rows.begin;
+    T* const first = from[which(row[0])];
+    if (rows.count == 1) return {first, 1, from.width, from.width, nullptr};
+    if (rows.offsets.size() == rows.lists) rows.offsets.emplace_back();
+    std::vector<std::int64_t>& offsets = rows.offsets[rows.lists++];
+    offsets.resize(at(rows.count));
+    const std::int64_t stride = from[which(row[1])] - first;
+    bool is_even = stride >= from.width && stride > 0;
+    for (std::int64_t i = 0; i < rows.count; ++i) {
+      const std::int64_t offset = from[which(row[i])] - first;
+      is_even = is_even && offset == i * stride;
+      offsets[at(i)] = offset;
     }
-    if (is_even) return {first, count(), rows.width, stride, nullptr};
-    return {first, count(), rows.width, rows.width, offsets.data()};
+    if (is_even) return {first, rows.count, from.width, stride, nullptr};
+    return {first, rows.count, from.width, from.width, offsets.data()};
   }
 
   const CompiledRecursion& compiled_;
   const StepIn& in_;
   std::span<const Rows> states_;
-  float* saved_;
-  const Order& order_;
-  Memory& memory_;
-  std::int32_t kind_ = 0;
-  std::int32_t begin_ = 0;
-  std::int32_t end_ = 0;
-  std::size_t lists_ = 0;  // of offsets that are taken
+  Order& order_ = Order::of_thread();
+  Memory& memory_ = Memory::of_thread();
 };
 
 float* writable(const ConstRows& rows) { return const_cast<float*>(rows.data); }
-
-/// What backward leaves for the gradients of a kind's weights, of rows from place `begin` on.
-Rows deferred_of(const CompiledRecursion& compiled, const Order& order, const Rows& deferred, std::int32_t kind,
-                 std::int32_t begin, std::int64_t count) {
-  const std::span<const RecursionProgram> kinds = compiled.kinds();
-  const std::int64_t width = kinds[at(kind)].deferred;
-  if (width == 0) return {};
-  std::int64_t before = 0;
-  for (std::int32_t k = 0; k < kind; ++k)
-    before += (order.kind_begin[at(k) + 1] - order.kind_begin[at(k)]) * kinds[at(k)].deferred;
-  return {deferred.data + before + (begin - order.kind_begin[at(kind)]) * width, count, width, width, nullptr};
-}
 
 /// The gradients of x: stored row by row where each is read once, and else added to zeros.
 class GradientOfX {
@@ -315,112 +360,77 @@ class GradientOfX {
   bool is_shared_ = false;
 };
 
-/// Calls f(kind) for the kinds whose product of x runs for all rows together, which are opened.
-template <class F>
-void for_hoisting(const CompiledRecursion& compiled, const Order& order, Part& part, const F& f) {
-  for (std::size_t k = 0; k < compiled.kinds().size(); ++k) {
-    if (!compiled.kinds()[k].hoists || order.kind_begin[k] == order.kind_begin[k + 1]) continue;
-    part.open(static_cast<std::int32_t>(k), order.kind_begin[k], order.kind_begin[k + 1]);
-    f(compiled.kinds()[k]);
-  }
-}
-
 }  // namespace
 
 void run_recursion(const void* attrs, const StepIn& in, const StepOut& out) {
-  const CompiledRecursion& compiled = recursion_of(attrs);
-  Order& order = Order::of_thread();
-  order.find(compiled, in);
-  Part part(compiled, in, out.results, out.saved.data, order, Memory::of_thread());
-  for_hoisting(compiled, order, part, [&](const RecursionProgram& kind) {
-    multiply_hoisted(*kind.program, part.step());
+  StepRows step(recursion_of(attrs), in, out.results, out.saved.data);
+  step.for_each_kind([&](const RecursionProgram& kind, const KindRows& rows) {
+    if (kind.hoists) multiply_hoisted(*kind.program, step.step(kind, rows, 0, rows.count));
   });
-  for (const Level& level : order.levels) {
-    part.open(level.kind, level.begin, level.end);
-    part.gather();
-    const Program* const program = part.program().program.get();
-    const StepIn step = part.step();
-    const std::span<const Rows> results = part.results();
-    program->info().forward(&program, step, {.y = results[0], .saved = part.saved(), .results = results});
+  for (const Level& level : step.order().levels) {
+    const RecursionProgram& kind = step.program(level.kind);
+    const KindRows& rows = step.kind(level.kind);
+    const std::int64_t begin = level.begin - rows.begin;
+    const std::int64_t count = level.end - level.begin;
+    step.gather(kind, rows, begin, count);
+    const StepIn of_level = step.step(kind, rows, begin, count);
+    const std::span<const Rows> results = StepRows::pieces(rows.states, begin, count, step.memory().results);
+    const Program* const program = kind.program.get();
+    const Rows saved = rows.saved.data != nullptr ? ops::piece_of(rows.saved, begin, count) : Rows();
+    program->info().forward(&program, of_level, {.y = results[0], .saved = saved, .results = results});
   }
 }
 
 void run_recursion_backward(const void* attrs, const Saved& saved, Grads& grads) {
   const CompiledRecursion& compiled = recursion_of(attrs);
-  Order& order = Order::of_thread();
-  order.find(compiled, saved.in);
-  const GradientOfX of_x(compiled, saved.in, order, grads[0]);
-  const OneThread one(of_x.is_shared() || order.shares_children(compiled, saved.in));
-  Memory& memory = Memory::of_thread();
-  Part part(compiled, saved.in, saved.results, writable(saved.saved), order, memory);
-  for (std::size_t i = order.levels.size(); i-- > 0;) {
-    const Level& level = order.levels[i];
-    part.open(level.kind, level.begin, level.end);
-    const RecursionProgram& kind = part.program();
+  StepRows step(compiled, saved.in, saved.results, writable(saved.saved));
+  const GradientOfX of_x(compiled, saved.in, step.order(), grads[0]);
+  const OneThread one(of_x.is_shared() || step.order().shares_children(compiled, saved.in));
+  step.open_gradients(saved.result_gradients);
+  step.open_grads(saved.result_gradients, of_x.grads());
+  step.open_deferred(saved.deferred.data);
+  std::vector<GradRows>& of_level = step.memory().grads;
+  for (std::size_t i = step.order().levels.size(); i-- > 0;) {
+    const Level& level = step.order().levels[i];
+    const RecursionProgram& kind = step.program(level.kind);
+    const KindRows& rows = step.kind(level.kind);
+    const std::int64_t begin = level.begin - rows.begin;
+    const std::int64_t count = level.end - level.begin;
+    of_level.resize(rows.grads.size());
+    for (std::size_t k = 0; k < rows.grads.size(); ++k)
+      of_level[k] = rows.grads[k] ? GradRows(piece(rows.grads[k].rows(), begin, count), rows.grads[k].stores())
+                                  : GradRows();
+    Grads into(of_level);
     const Program* const program = kind.program.get();
-    Saved of_level;
-    of_level.in = part.step();
-    of_level.in.use.training = true;
-    of_level.results = part.results();
-    of_level.y = of_level.results[0];
-    of_level.saved = part.saved();
-    memory.result_gradients.clear();
-    for (const Rows& rows : saved.result_gradients) memory.result_gradients.push_back(part.of_rows(rows));
-    of_level.result_gradients = memory.result_gradients;
-    of_level.dy = memory.result_gradients[0];
-    of_level.deferred = deferred_of(compiled, order, saved.deferred, level.kind, level.begin, part.count());
-    // All parents of a row are done when its turn comes: until then they add to its gradient, which is there.
-    memory.grads.clear();
-    for (const RecursionInput& input : kind.inputs) {
-      if (input.child != RecursionInput::kX)
-        memory.grads.emplace_back(part.of_input(input, saved.result_gradients[at(input.part)]), /*store=*/false);
-      else if (of_x.grads())
-        memory.grads.emplace_back(part.of_input(input, of_x.grads().rows()), of_x.grads().stores());
-      else
-        memory.grads.emplace_back();
-    }
-    memory.grads.resize(memory.grads.size() + kind.parameters.size());
-    Grads into(memory.grads);
-    program->info().backward(&program, of_level, into);
+    program->info().backward(&program, step.saved(kind, rows, begin, count), into);
   }
   if (!of_x.grads()) return;
-  for_hoisting(compiled, order, part, [&](const RecursionProgram& kind) {
-    const GradRows dx(part.of_input(kind.inputs[0], of_x.grads().rows()), of_x.grads().stores());
-    multiply_hoisted_backward(*kind.program, part.step(), part.hoisted(), dx);
+  step.for_each_kind([&](const RecursionProgram& kind, const KindRows& rows) {
+    if (kind.hoists)
+      multiply_hoisted_backward(*kind.program, step.step(kind, rows, 0, rows.count), rows.hoisted, rows.grads[0]);
   });
 }
 
 void run_recursion_weight_gradients(const void* attrs, const Saved& saved, Grads& grads) {
   const CompiledRecursion& compiled = recursion_of(attrs);
-  Order& order = Order::of_thread();
-  order.find(compiled, saved.in);
-  Memory& memory = Memory::of_thread();
-  Part part(compiled, saved.in, saved.results, writable(saved.saved), order, memory);
+  StepRows step(compiled, saved.in, saved.results, writable(saved.saved));
+  const Rows dy{writable(saved.dy), saved.dy.count, saved.dy.width, saved.dy.stride, saved.dy.offsets};
+  step.open_gradients({&dy, 1});
+  step.open_deferred(saved.deferred.data);
   std::uint64_t written = 0;
-  for (std::size_t k = 0; k < compiled.kinds().size(); ++k) {
-    const RecursionProgram& kind = compiled.kinds()[k];
-    if (order.kind_begin[k] == order.kind_begin[k + 1]) continue;
-    const auto number = static_cast<std::int32_t>(k);
-    part.open(number, order.kind_begin[k], order.kind_begin[k + 1]);
-    Saved of_kind;
-    of_kind.in = part.step();
-    of_kind.in.use.training = true;
-    of_kind.results = part.results();
-    of_kind.y = of_kind.results[0];
-    of_kind.saved = part.saved();
-    of_kind.dy = part.of_rows(saved.dy);
-    of_kind.deferred = deferred_of(compiled, order, saved.deferred, number, part.begin(), part.count());
-    memory.grads.assign(kind.inputs.size(), {});
+  step.for_each_kind([&](const RecursionProgram& kind, const KindRows& rows) {
+    std::vector<GradRows>& of_kind = step.memory().grads;
+    of_kind.assign(kind.inputs.size(), {});
     for (const std::size_t parameter : kind.parameters) {
       const GradRows& target = grads[parameter];
       const bool is_first = (written >> parameter & 1U) == 0;
       written |= std::uint64_t{1} << parameter;
-      memory.grads.push_back(target ? GradRows(target.rows(), target.stores() && is_first) : GradRows());
+      of_kind.push_back(target ? GradRows(target.rows(), target.stores() && is_first) : GradRows());
     }
-    Grads into(memory.grads);
+    Grads into(of_kind);
     const Program* const program = kind.program.get();
-    program->info().weight_gradients(&program, of_kind, into);
-  }
+    program->info().weight_gradients(&program, step.saved(kind, rows, 0, rows.count), into);
+  });
   for (std::size_t i = 1; i < saved.in.size(); ++i)
     if (grads[i] && grads[i].stores() && (written >> i & 1U) == 0)
       kernels::fill(0.0F, {grads[i].rows().data, at(grads[i].width())});
