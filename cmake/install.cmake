@@ -26,6 +26,7 @@ set(internal_headers
   espalier/blocks/zeros.h
   espalier/cells/layout.h
   espalier/cells/program.h
+  espalier/cells/recursion_program.h
   espalier/cells/trace.h
   espalier/data/byte_file.h
   espalier/data/json_error.h

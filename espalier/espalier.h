@@ -1,7 +1,7 @@
 /// Espalier: neural networks over trees, graphs and sequences of any shape, written for one input and run batched.
 ///
 /// This header gives all of it. The order to read the parts in: graph/graph.h, ops/ (`espalier ops` prints the table),
-/// cells/cell.h, nn/model.h, optim/optimizer.h, blocks/blocks.h.
+/// cells/cell.h, cells/recursion.h, nn/model.h, optim/optimizer.h, blocks/blocks.h.
 #pragma once
 
 #include "espalier/base/error.h"
@@ -9,6 +9,7 @@
 #include "espalier/base/threads.h"
 #include "espalier/blocks/blocks.h"
 #include "espalier/cells/cell.h"
+#include "espalier/cells/recursion.h"
 #include "espalier/data/json.h"
 #include "espalier/data/proto.h"
 #include "espalier/data/sexpr.h"

@@ -73,19 +73,18 @@ std::string fold_table_text(const Records& records) {
 
 std::string latency_text(const Records& records) {
   std::string text;
-  for (const Record& cells : records) {
-    if (cells.workload != "B7" || cells.mode != Mode::kInfer || cells.variant != Variant::kCells ||
-        cells.leaves != Leaves::kEach)
-      continue;
-    const Record* limit = find(records, cells, cells.sizes, Variant::kLimit);
-    text += fmt::format("  hidden {:>4}, {:>10}: {:>5} plan{:<2} {:>10}", cells.sizes, threads_text(cells.threads),
-                        cells.batch, cells.batch == 1 ? "" : "s", short_time(cells.batch_seconds));
+  for (const Record& each : records) {
+    const bool is_shown = each.variant == Variant::kCells || each.variant == Variant::kRecursion;
+    if (each.workload != "B7" || each.mode != Mode::kInfer || !is_shown || each.leaves != Leaves::kEach) continue;
+    const Record* limit = find(records, each, each.sizes, Variant::kLimit);
+    text += fmt::format("  hidden {:>4}, {:>10}: {:>5} plan{:<2} {:<9} {:>10}", each.sizes, threads_text(each.threads),
+                        each.batch, each.batch == 1 ? "" : "s", name_of(each.variant), short_time(each.batch_seconds));
     if (limit != nullptr)
       text += fmt::format("   limit {:>10}   {:.0f} ns a node over it", short_time(limit->batch_seconds),
-                          cells.over_limit_ns.value_or(0));
+                          each.over_limit_ns.value_or(0));
     text += "\n";
   }
-  return text.empty() ? text : "\nLatency of estimating query plans (B7, cells)\n" + text;
+  return text.empty() ? text : "\nLatency of estimating query plans (B7)\n" + text;
 }
 
 std::string products_text(const Records& records) {
@@ -98,10 +97,10 @@ std::string products_text(const Records& records) {
       text += fmt::format("    {:<28} {:>6} {:>8.1f} {:>8.1f} {:>7.2f} {:>8.1f} %\n", name, calls, gflops, alone, ratio,
                           100 * share);
     };
-    text += fmt::format("  {} {} {}, {} instance{}, {}, leaves {}\n    {:<28} {:>6} {:>8} {:>8} {:>7} {:>10}\n",
+    text += fmt::format("  {} {} {}, {} instance{}, {}, {}, leaves {}\n    {:<28} {:>6} {:>8} {:>8} {:>7} {:>10}\n",
                         record.workload, record.sizes, name_of(record.mode), record.batch, record.batch == 1 ? "" : "s",
-                        threads_text(record.threads), name_of(record.leaves), "", "calls", "GFLOP/s", "alone", "ratio",
-                        "of time");
+                        threads_text(record.threads), name_of(record.variant), name_of(record.leaves), "", "calls",
+                        "GFLOP/s", "alone", "ratio", "of time");
     for (const ProductFigures::Kind& kind : products.kinds)
       line(kind.name, fmt::format("{:.0f}", kind.calls), kind.gflops, kind.alone, kind.gflops / kind.alone, kind.share);
     const ProductFigures::Shares& shares = products.shares;
@@ -114,7 +113,7 @@ std::string products_text(const Records& records) {
     text += fmt::format("    (left out above: {:.2f} % of the products' time, for reading the clock)\n",
                         100 * products.clock_share);
   }
-  return text.empty() ? text : "\nProducts in a minibatch (cells), against the same calls timed alone\n" + text;
+  return text.empty() ? text : "\nProducts in a minibatch, against the same calls timed alone\n" + text;
 }
 
 }  // namespace espalier::bench

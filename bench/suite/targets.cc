@@ -21,8 +21,8 @@ std::int32_t hidden_of(const Record& record) {
   return std::atoi(record.sizes.substr(record.sizes.rfind('/') + 1).c_str());
 }
 
-bool has_limit_target(const Record& record) {
-  return record.ratio_to_limit && record.variant == Variant::kCells && hidden_of(record) >= 64;
+bool has_limit_target(const Record& record, Variant variant) {
+  return record.ratio_to_limit && record.variant == variant && hidden_of(record) >= 64;
 }
 
 std::vector<Figure> figures_of(const Records& records, const Chosen& chosen,
@@ -48,10 +48,21 @@ std::vector<Figure> pairs_of(const Records& records, const Chosen& chosen,
 
 double ratio(const Record& record) { return *record.ratio_to_limit; }
 
-std::vector<Figure> cells_of_limit(const Records& records, bool single) {
+std::vector<Figure> of_limit(const Records& records, Variant variant, bool single) {
   return figures_of(
-      records, [&](const Record& r) { return has_limit_target(r) && (single ? r.batch == 1 : r.batch >= 16); },  //
+      records,
+      [&](const Record& r) { return has_limit_target(r, variant) && (single ? r.batch == 1 : r.batch >= 16); },  //
       ratio);
+}
+
+/// Nanoseconds a node over the limit, of query plans with the smallest states.
+std::vector<Figure> over_limit(const Records& records, Variant variant) {
+  return figures_of(
+      records,
+      [&](const Record& r) {
+        return r.workload == "B7" && r.variant == variant && r.over_limit_ns && hidden_of(r) == 32;
+      },
+      [](const Record& r) { return *r.over_limit_ns; });
 }
 
 std::vector<Figure> mixed_shapes(const Records& records) {
@@ -74,9 +85,9 @@ bool same_but_threads(const Record& one, const Record& many) {
 }
 
 /// The gain from more threads, over the limit's gain: the ratio to the limit with many, over that with one.
-std::vector<Figure> thread_gain(const Records& records) {
+std::vector<Figure> thread_gain(const Records& records, Variant variant) {
   return pairs_of(
-      records, [](const Record& r) { return has_limit_target(r) && r.threads > 1 && r.batch >= 16; },
+      records, [&](const Record& r) { return has_limit_target(r, variant) && r.threads > 1 && r.batch >= 16; },
       [](const Record& many, const Record& one) { return one.ratio_to_limit && same_but_threads(one, many); },
       [](const Record& many, const Record& one) { return ratio(many) / ratio(one); });
 }
@@ -96,18 +107,17 @@ std::vector<Figure> large_over_64(const Records& records, const std::function<do
 std::vector<Target> make_targets() {
   return {
       {"cells at 0.90 of the limit or more, 16 instances or more, hidden size 64 or more", 0.90, true,
-       [](const Records& records) { return cells_of_limit(records, false); }},
+       [](const Records& records) { return of_limit(records, Variant::kCells, false); }},
+      {"recursions at 0.90 of the limit or more, 16 instances or more, hidden size 64 or more", 0.90, true,
+       [](const Records& records) { return of_limit(records, Variant::kRecursion, false); }},
       {"cells at 0.80 of the limit or more, one instance", 0.80, true,
-       [](const Records& records) { return cells_of_limit(records, true); }},
+       [](const Records& records) { return of_limit(records, Variant::kCells, true); }},
+      {"recursions at 0.80 of the limit or more, one instance", 0.80, true,
+       [](const Records& records) { return of_limit(records, Variant::kRecursion, true); }},
       {"B7 at hidden size 32: at most 150 ns a node over the limit", 150, false,
-       [](const Records& records) {
-         return figures_of(
-             records,
-             [](const Record& r) {
-               return r.workload == "B7" && r.variant == Variant::kCells && r.over_limit_ns && hidden_of(r) == 32;
-             },
-             [](const Record& r) { return *r.over_limit_ns; });
-       }},
+       [](const Records& records) { return over_limit(records, Variant::kCells); }},
+      {"B7 at hidden size 32, recursions: at most 150 ns a node over the limit", 150, false,
+       [](const Records& records) { return over_limit(records, Variant::kRecursion); }},
       {"B1 op by op (plain) at 0.70 of the limit or more", 0.70, true,
        [](const Records& records) {
          return figures_of(
@@ -139,11 +149,15 @@ std::vector<Target> make_targets() {
          return figures_of(
              records,
              [](const Record& r) {
-               return r.products && products_are_judged(r.workload, r.sizes, r.batch, r.mode, r.threads);
+               return r.products && r.variant == Variant::kCells &&
+                      products_are_judged(r.workload, r.sizes, r.batch, r.mode, r.threads);
              },
              [](const Record& r) { return r.products->ratio; });
        }},
-      {"all threads: 0.9 of the limit's gain or more", 0.9, true, thread_gain},
+      {"all threads: 0.9 of the limit's gain or more", 0.9, true,
+       [](const Records& records) { return thread_gain(records, Variant::kCells); }},
+      {"all threads, recursions: 0.9 of the limit's gain or more", 0.9, true,
+       [](const Records& records) { return thread_gain(records, Variant::kRecursion); }},
       {"4,096 instances against 64: time an instance within 1.25 times", 1.25, false,
        [](const Records& records) {
          return large_over_64(records, [](const Record& r) { return r.best_node_seconds; });

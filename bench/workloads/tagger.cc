@@ -67,7 +67,7 @@ class TaggerRecursion : public TaggerNetwork {
 
   void record_losses(Graph& graph, std::int32_t instance, std::vector<Expr>& losses) const override {
     const TaggedSentence& sentence = data_->instances[static_cast<std::size_t>(instance)];
-    losses.push_back(cross_entropy(scores(graph, sentence), sentence.tags));
+    losses.push_back(cross_entropy_each(scores(graph, sentence), sentence.tags));
   }
   void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const override {
     outputs.push_back(scores(graph, data_->instances[static_cast<std::size_t>(instance)]));

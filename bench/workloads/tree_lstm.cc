@@ -72,7 +72,7 @@ class TreeLstmRecursion : public TreeLstmNetwork {
     thread_local std::vector<std::int32_t> labels;
     labels.clear();
     for (const BinaryTree::Node& node : tree(instance).nodes) labels.push_back(node.label);
-    losses.push_back(cross_entropy(classify_(states(graph, tree(instance))), labels));
+    losses.push_back(cross_entropy_each(classify_(states(graph, tree(instance))), labels));
   }
   void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const override {
     const Expr all = states(graph, tree(instance));

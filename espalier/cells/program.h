@@ -145,9 +145,9 @@ class Program {
   std::int64_t work() const { return work_; }
   /// Inputs of which several parts get a gradient, or none: where the step wants them stored, they are zeroed first.
   std::span<const std::int32_t> zeroed_inputs() const { return zeroed_inputs_; }
-  /// Whether its first instruction is the product of its first input, which nobody else reads, with weights, and what it
-  /// gives is kept, added to, and its gradient kept likewise. Then that product can run for many steps together, before
-  /// them (multiply_hoisted) and, backward, behind them.
+  /// Whether its first instruction is the product of its first input, which nobody else reads, with weights, and what
+  /// it gives is kept, added to, and its gradient kept likewise. Then that product can run for many steps together,
+  /// before them (multiply_hoisted) and, backward, behind them.
   bool hoists() const { return hoisted_base_ >= 0; }
   /// What that product gives, and in which columns of a row that forward leaves for backward it lies.
   std::int32_t hoisted_base() const { return hoisted_base_; }

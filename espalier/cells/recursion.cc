@@ -19,22 +19,19 @@ using cells::RecursionInput;
 using cells::RecursionProgram;
 using cells::RowField;
 
-void Structure::add_sequence(std::int32_t length, std::int32_t first, std::int32_t next, bool from_end) {
+void Structure::add_sequence(std::int32_t length, std::int32_t kind, bool from_end) {
   const std::int32_t begin = size();
   rows_.reserve(rows_.size() + static_cast<std::size_t>(std::max(length, 0)));
   for (std::int32_t t = 0; t < length; ++t) {
     const std::int32_t before = from_end ? t + 1 : t - 1;
-    if (before < 0 || before == length)
-      add(first, begin + t);
-    else
-      add(next, begin + t, {begin + before});
+    add(kind, begin + t, {before < 0 || before == length ? kMissing : begin + before});
   }
 }
 
 namespace {
 
-/// What a recursion's op wants to know of every row, as its fields: checked, and with the height of each. Refuses what no
-/// recursion could run over.
+/// What a recursion's op wants to know of every row, as its fields: checked, and with the height of each. Refuses what
+/// no recursion could run over.
 class RowFields {
  public:
   RowFields(const std::string& name, std::span<const RecursionKind> kinds, std::int32_t most_children,
@@ -63,9 +60,10 @@ class RowFields {
       std::int32_t height = 0;
       std::int32_t* to = field + RowField::kFirstChild;
       for (const std::int32_t child : children) {
+        *to++ = child;
+        if (child == Structure::kMissing) continue;
         if (child < 0 || child >= size)
           refuse(fmt::format("row {} has row {} as a child, and there are rows 0 to {}", r, child, size - 1));
-        *to++ = child;
         const std::int32_t of_child = child < r ? height_of(child) : kUnknown;
         height = of_child == kUnknown || height == kUnknown ? kUnknown : std::max(height, of_child + 1);
       }
@@ -94,6 +92,7 @@ class RowFields {
   bool find(std::int32_t row) {
     std::int32_t height = 0;
     for (const std::int32_t child : structure_.children(row)) {
+      if (child == Structure::kMissing) continue;
       if (height_of(child) == kUnknown) return false;
       height = std::max(height, height_of(child) + 1);
     }
@@ -112,7 +111,7 @@ class RowFields {
       if (height_of(r) != kUnknown) continue;
       ++unknown;
       for (const std::int32_t child : structure_.children(r)) {
-        if (height_of(child) != kUnknown) continue;
+        if (child == Structure::kMissing || height_of(child) != kUnknown) continue;
         ++waits[at(r)];
         parents[at(child)].push_back(r);
       }
@@ -144,11 +143,13 @@ thread_local std::vector<std::int32_t> RowFields::values_;
 
 class Recursion::Impl {
  public:
-  Impl(std::string name, std::vector<RecursionKind> kinds)
-      : name_(std::move(name)), kinds_(std::move(kinds)) {
+  Impl(std::string name, std::vector<RecursionKind> kinds, std::vector<Shape> state)
+      : name_(std::move(name)), kinds_(std::move(kinds)), state_(std::move(state)) {
     for (const RecursionKind& kind : kinds_) most_children_ = std::max(most_children_, kind.children);
-    if (std::none_of(kinds_.begin(), kinds_.end(), [](const RecursionKind& kind) { return kind.children == 0; }))
-      throw UsageError(fmt::format("recursion \"{}\": some kind of row must be without children", name_));
+    const auto is_without = [](const RecursionKind& kind) { return kind.children == 0; };
+    if (state_.empty() && std::none_of(kinds_.begin(), kinds_.end(), is_without))
+      throw UsageError(fmt::format(
+          "recursion \"{}\": no kind of row is without children, so that the shapes of a state are needed", name_));
   }
 
   std::vector<Expr> record(const Operand& x, const Structure& structure) {
@@ -244,7 +245,7 @@ class Recursion::Impl {
   std::shared_ptr<const CompiledRecursion> compile(const GraphOptions& options, const Shape& x) const {
     Graph scratch(options);
     const auto leaf = [&](const Shape& shape) { return scratch.input(Tensor(shape)); };
-    std::vector<Shape> state;
+    std::vector<Shape> state = state_;
     std::vector<RecursionProgram> programs(kinds_.size());
     std::vector<const Parameter*> parameters;
     // Those without children first: they say what a state is.
@@ -300,8 +301,8 @@ class Recursion::Impl {
         for (const Shape& shape : shapes) list += (list.empty() ? "" : ", ") + shape.to_string();
         return list;
       };
-      throw UsageError(fmt::format("recursion \"{}\": the state of a row of kind {} is {}, and that of others {}", name_,
-                                   number, text(results), text(state)));
+      throw UsageError(fmt::format("recursion \"{}\": the state of a row of kind {} is {}, and that of others {}",
+                                   name_, number, text(results), text(state)));
     }
     return compiled->update;
   }
@@ -315,13 +316,17 @@ class Recursion::Impl {
     std::stable_sort(order.begin(), order.end(),
                      [&](std::int32_t a, std::int32_t b) { return fields.height_of(a) < fields.height_of(b); });
     std::vector<std::vector<Expr>> states(order.size());
+    std::vector<Expr> zeros;
     ExprList results;
     for (const std::int32_t r : order) {
       const RecursionKind& kind = kinds_[at(structure.kind(r))];
       std::vector<Expr> in;
       if (kind.takes_x) in.push_back(row(x, structure.x(r)));
-      for (const std::int32_t child : structure.children(r))
-        in.insert(in.end(), states[at(child)].begin(), states[at(child)].end());
+      for (const std::int32_t child : structure.children(r)) {
+        if (child == Structure::kMissing && zeros.empty()) zeros = zero_state(x, states);
+        const std::vector<Expr>& state = child == Structure::kMissing ? zeros : states[at(child)];
+        in.insert(in.end(), state.begin(), state.end());
+      }
       kind.function(in, results);
       states[at(r)].assign(results.begin(), results.end());
     }
@@ -334,16 +339,32 @@ class Recursion::Impl {
     return parts;
   }
 
+  /// Of the shapes that were given, or of the state of a row before.
+  std::vector<Expr> zero_state(const Operand& x, const std::vector<std::vector<Expr>>& states) const {
+    std::vector<Shape> shapes = state_;
+    if (shapes.empty())
+      for (const std::vector<Expr>& state : states)
+        if (shapes.empty())
+          for (const Expr& part : state) shapes.push_back(part.shape());
+    if (shapes.empty())
+      throw UsageError(fmt::format(
+          "recursion \"{}\": a child is missing before any row has a state; give the shapes of a state", name_));
+    std::vector<Expr> zeros;
+    for (const Shape& shape : shapes) zeros.push_back(x.expr().graph().input(Tensor(shape, x.dtype())));
+    return zeros;
+  }
+
   std::string name_;
   std::vector<RecursionKind> kinds_;
+  std::vector<Shape> state_;
   std::uint64_t uid_ = new_uid() | std::uint64_t{1} << 63;  // among those of cells, which count from 1
   std::int32_t most_children_ = 0;
   std::mutex mutex_;
   std::vector<Use> uses_;
 };
 
-Recursion::Recursion(std::string name, std::vector<RecursionKind> kinds)
-    : impl_(std::make_unique<Impl>(std::move(name), std::move(kinds))) {}
+Recursion::Recursion(std::string name, std::vector<RecursionKind> kinds, std::vector<Shape> state)
+    : impl_(std::make_unique<Impl>(std::move(name), std::move(kinds), std::move(state))) {}
 Recursion::~Recursion() = default;
 Recursion::Recursion(Recursion&&) noexcept = default;
 Recursion& Recursion::operator=(Recursion&&) noexcept = default;

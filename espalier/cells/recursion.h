@@ -3,20 +3,22 @@
 ///
 ///   const esp::Recursion tree("tree", {
 ///       {0, [&](std::span<const Expr> in) { return tanh(leaf(in[0])); }},                  // kind 0: x
-///       {2, [&](std::span<const Expr> in) { return tanh(node(concat(in, 0))); }, esp::TakesX::kNo},  // kind 1: children
+///       {2, [&](std::span<const Expr> in) { return tanh(node(concat(in, 0))); }, esp::TakesX::kNo},  // kind 1:
+///       children
 ///   });
 ///   esp::Structure s;                                         // ((0 1) 2)
 ///   s.add(0, 0), s.add(0, 1), s.add(1, esp::Structure::kNoX, {0, 1});
 ///   s.add(0, 2), s.add(1, esp::Structure::kNoX, {2, 3});
 ///   Expr states = tree(words, s)[0];                          // many rows: one for each of the structure
 ///
-/// A *row* of a structure is of some kind, reads a row of x if its kind does, and the states of its children, other rows.
-/// A kind has a function, of which a cell is made: it gets the row of x, then the states of the children, one child after
-/// the other, and gives the row's state: one Expr, or a pair, tuple or array of several, the same for all kinds.
+/// A *row* of a structure is of some kind, reads a row of x if its kind does, and the states of its children, other
+/// rows. A kind has a function, of which a cell is made: it gets the row of x, then the states of the children, one
+/// child after the other, and gives the row's state: one Expr, or a pair, tuple or array of several, the same for all
+/// kinds.
 ///
 /// What several instances have of one height and kind runs together. Recording a row costs some ten nanoseconds; a node
-/// for each costs ten times that, and more in a schedule and a plan. The functions are traced, as those of cells are, and
-/// the numbers are the same as if each row were a use of a cell.
+/// for each costs ten times that, and more in a schedule and a plan. The functions are traced, as those of cells are,
+/// and the numbers are the same as if each row were a use of a cell.
 ///
 /// Thread safety: a Recursion may be used by any number of threads, each with graphs of its own; a Structure is data.
 #pragma once
@@ -41,6 +43,7 @@ namespace espalier {
 class ESPALIER_EXPORT Structure {
  public:
   static constexpr std::int32_t kNoX = -1;
+  static constexpr std::int32_t kMissing = -1;  // a child that is not there: its state counts as zeros
 
   /// Adds a row and gives its number. Children are numbers of rows, which may be added later: what a recursion cannot
   /// run over (a cycle, a child that is never added) is refused when it gets the structure.
@@ -52,12 +55,13 @@ class ESPALIER_EXPORT Structure {
   std::int32_t add(std::int32_t kind, std::int32_t x, std::initializer_list<std::int32_t> children) {
     return add(kind, x, std::span<const std::int32_t>(children.begin(), children.size()));
   }
-  /// Adds the elements of a sequence, each with the one before as its child, or behind, if it is read from its end. Each
-  /// reads the row of x that has its number. The one without a child is of kind `first`, all others of kind `next`.
-  void add_sequence(std::int32_t length, std::int32_t first, std::int32_t next, bool from_end = false);
-  static Structure sequence(std::int32_t length, std::int32_t first, std::int32_t next, bool from_end = false) {
+  /// Adds the elements of a sequence, all of one kind: the child of each is the one before it, or the one behind, if
+  /// the sequence is read from its end; that of the first to be read is missing. Each reads the row of x that has its
+  /// number.
+  void add_sequence(std::int32_t length, std::int32_t kind, bool from_end = false);
+  static Structure sequence(std::int32_t length, std::int32_t kind, bool from_end = false) {
     Structure structure;
-    structure.add_sequence(length, first, next, from_end);
+    structure.add_sequence(length, kind, from_end);
     return structure;
   }
 
@@ -109,8 +113,9 @@ struct RecursionKind {
 
 class ESPALIER_EXPORT Recursion {
  public:
-  /// Refuses (UsageError) kinds of which none is without children.
-  Recursion(std::string name, std::vector<RecursionKind> kinds);
+  /// `state` are the shapes of a state. They may be left out where some kind is without children, whose function then
+  /// says what they are; else they are needed (UsageError).
+  Recursion(std::string name, std::vector<RecursionKind> kinds, std::vector<Shape> state = {});
   ~Recursion();
   Recursion(Recursion&&) noexcept;
   Recursion& operator=(Recursion&&) noexcept;

@@ -71,7 +71,7 @@ void CompiledRecursion::make_infos() {
     info.attr_words = p == 0 ? 2 : 3;
     info.result = static_cast<std::int32_t>(p);
     info.keep.output = true;  // parents read it
-    if (p > 0)  // its attributes have its number
+    if (p > 0)                // its attributes have its number
       info.infer = [](const void* attrs, const InputShapes&) {
         std::uint32_t part = 0;
         std::memcpy(&part, static_cast<const std::byte*>(attrs) + kAddressBytes, sizeof(part));

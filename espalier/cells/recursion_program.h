@@ -1,8 +1,8 @@
 /// What a recursion compiles to for one shape of x: a program for each of its kinds, and where its operands come from.
 ///
-/// A step runs over the rows of all its nodes. They are put into an order, kind after kind and within one from the lowest
-/// to the highest, so that rows of one kind and height lie beside each other, and all of one kind: rows are computed by
-/// height, and the gradients of a kind's weights are one product.
+/// A step runs over the rows of all its nodes. They are put into an order, kind after kind and within one from the
+/// lowest to the highest, so that rows of one kind and height lie beside each other, and all of one kind: rows are
+/// computed by height, and the gradients of a kind's weights are one product.
 ///
 /// Thread safety: never changes once made; running it is for any number of threads.
 #pragma once
@@ -38,12 +38,12 @@ struct RecursionInput {
 /// How rows of one kind are computed.
 struct RecursionProgram {
   std::shared_ptr<const Program> program;
-  std::vector<RecursionInput> inputs;    // of the program
-  std::vector<std::size_t> parameters;   // of the program: which inputs of the recursion they are
-  std::int64_t operands = 0;             // floats a row: what is multiplied together, side by side
-  std::int64_t saved = 0;                // what the program leaves for its backward
-  std::int64_t deferred = 0;             // and for the gradients of its weights
-  bool hoists = false;                   // its product of x runs for all heights at once
+  std::vector<RecursionInput> inputs;   // of the program
+  std::vector<std::size_t> parameters;  // of the program: which inputs of the recursion they are
+  std::int64_t operands = 0;            // floats a row: what is multiplied together, side by side
+  std::int64_t saved = 0;               // what the program leaves for its backward
+  std::int64_t deferred = 0;            // and for the gradients of its weights
+  bool hoists = false;                  // its product of x runs for all heights at once
 };
 
 class CompiledRecursion {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -86,7 +87,7 @@ struct Order {
     for (std::int32_t r = 0; r < static_cast<std::int32_t>(in.rows); ++r)
       for (std::int32_t c = 0; c < compiled.most_children(); ++c) {
         const std::int32_t child = fields(in, r)[RowField::kFirstChild + c];
-        if (child < 0) break;
+        if (child < 0) continue;
         if (std::exchange(is_child_[at(first[at(r)] + child)], 1) != 0) return true;
       }
     return false;
@@ -119,13 +120,15 @@ struct KindRows {
   std::vector<Rows> state_gradients;
   std::vector<GradRows> grads;  // of the inputs
   std::vector<std::vector<std::int64_t>> offsets;
-  std::size_t lists = 0;  // of offsets that are taken
+  std::size_t lists = 0;                   // of offsets that are taken
+  std::vector<std::vector<float>> unread;  // beside offsets: the gradients of children that are missing
 };
 
 /// Memory of a thread for the step it runs.
 struct Memory {
   std::vector<KindRows> kinds;
-  std::vector<float> kept;  // operands, where nothing is left for backward
+  std::vector<float> kept;   // operands, where nothing is left for backward
+  std::vector<float> zeros;  // the state of a child that is missing; never written
   // Of a call of a program.
   std::vector<ConstRows> inputs;
   std::vector<Rows> results;
@@ -145,6 +148,8 @@ class StepRows {
   StepRows(const CompiledRecursion& compiled, const StepIn& in, std::span<const Rows> states, float* saved)
       : compiled_(compiled), in_(in), states_(states) {
     order_.find(compiled, in);
+    for (const Rows& state : states)
+      if (memory_.zeros.size() < at(state.width)) memory_.zeros.resize(at(state.width), 0.0F);
     const std::span<const RecursionProgram> kinds = compiled.kinds();
     if (memory_.kinds.size() < kinds.size()) memory_.kinds.resize(kinds.size());
     const auto floats_of = [&](const RecursionProgram& kind) {
@@ -268,7 +273,8 @@ class StepRows {
       float* to = rows.operands + begin * kind.operands + input.column;
       const auto bytes = at(input.width) * sizeof(float);
       const std::int32_t* row = order_.row.data() + rows.begin + begin;
-      for (std::int64_t r = 0; r < count; ++r, to += kind.operands) std::memcpy(to, from[read_by(input, row[r])], bytes);
+      for (std::int64_t r = 0; r < count; ++r, to += kind.operands)
+        std::memcpy(to, row_of(from, read_by(input, row[r])), bytes);
     }
   }
 
@@ -288,34 +294,59 @@ class StepRows {
       rows.parameters.push_back(in_.parameter(parameter));
     }
     rows.states.clear();
-    for (const Rows& state : states_)
-      rows.states.push_back(listed(rows, state, [](std::int32_t r) { return r; }));
+    for (const Rows& state : states_) rows.states.push_back(listed(rows, state, [](std::int32_t r) { return r; }));
   }
   ConstRows source(const RecursionInput& input) const {
     return input.child == RecursionInput::kX ? in_[0] : ConstRows(states_[at(input.part)]);
   }
+  static constexpr std::int32_t kMissing = -1;
+
+  /// Which row of x or of the states an input of row r is.
   std::int32_t read_by(const RecursionInput& input, std::int32_t r) const {
     const std::int32_t* const field = order_.fields(in_, r);
     if (input.child == RecursionInput::kX) return order_.first_x[at(r)] + field[RowField::kX];
-    return order_.first[at(r)] + field[RowField::kFirstChild + input.child];
+    const std::int32_t child = field[RowField::kFirstChild + input.child];
+    return child < 0 ? kMissing : order_.first[at(r)] + child;
+  }
+  const float* row_of(const ConstRows& rows, std::int32_t number) const {
+    return number == kMissing ? memory_.zeros.data() : rows[number];
   }
   /// Rows which(r) of `from` for each row r of a kind: as offsets, unless they are evenly spaced.
   template <class T, class Which>
   BasicRows<T> listed(KindRows& rows, const BasicRows<T>& from, const Which& which) const {
     const std::int32_t* const row = order_.row.data() + rows.begin;
-    T* const first = from[which(row[0])];
-    if (rows.count == 1) return {first, 1, from.width, from.width, nullptr};
-    if (rows.offsets.size() == rows.lists) rows.offsets.emplace_back();
+    if (rows.offsets.size() == rows.lists) {
+      rows.offsets.emplace_back();
+      rows.unread.emplace_back();
+    }
+    std::vector<float>& unread = rows.unread[rows.lists];
     std::vector<std::int64_t>& offsets = rows.offsets[rows.lists++];
     offsets.resize(at(rows.count));
-    const std::int64_t stride = from[which(row[1])] - first;
-    bool is_even = stride >= from.width && stride > 0;
-    for (std::int64_t i = 0; i < rows.count; ++i) {
-      const std::int64_t offset = from[which(row[i])] - first;
-      is_even = is_even && offset == i * stride;
-      offsets[at(i)] = offset;
+    // Whoever adds to the gradients of several that are missing must not meet another there.
+    std::int64_t missing = 0;
+    if constexpr (!std::is_const_v<T>) {
+      for (std::int64_t i = 0; i < rows.count; ++i) missing += which(row[i]) == kMissing ? 1 : 0;
+      if (unread.size() < at(missing * from.width)) unread.resize(at(missing * from.width));
     }
-    if (is_even) return {first, rows.count, from.width, stride, nullptr};
+    const auto address_of = [&](std::int64_t i) -> T* {
+      const std::int32_t number = which(row[i]);
+      if (number != kMissing) return from[number];
+      if constexpr (std::is_const_v<T>)
+        return memory_.zeros.data();
+      else
+        return unread.data() + --missing * from.width;
+    };
+    T* const first = address_of(0);
+    bool is_even = true;
+    for (std::int64_t i = 0; i < rows.count; ++i) {
+      T* const address = i == 0 ? first : address_of(i);
+      offsets[at(i)] = (reinterpret_cast<std::intptr_t>(address) - reinterpret_cast<std::intptr_t>(first)) /
+                       static_cast<std::intptr_t>(sizeof(float));
+      is_even = is_even && offsets[at(i)] == i * offsets[at(std::min<std::int64_t>(1, rows.count - 1))];
+    }
+    if (rows.count == 1) return {first, 1, from.width, from.width, nullptr};
+    const std::int64_t stride = offsets[1];
+    if (is_even && stride >= from.width && stride > 0) return {first, rows.count, from.width, stride, nullptr};
     return {first, rows.count, from.width, from.width, offsets.data()};
   }
 
@@ -398,8 +429,8 @@ void run_recursion_backward(const void* attrs, const Saved& saved, Grads& grads)
     const std::int64_t count = level.end - level.begin;
     of_level.resize(rows.grads.size());
     for (std::size_t k = 0; k < rows.grads.size(); ++k)
-      of_level[k] = rows.grads[k] ? GradRows(piece(rows.grads[k].rows(), begin, count), rows.grads[k].stores())
-                                  : GradRows();
+      of_level[k] =
+          rows.grads[k] ? GradRows(piece(rows.grads[k].rows(), begin, count), rows.grads[k].stores()) : GradRows();
     Grads into(of_level);
     const Program* const program = kind.program.get();
     program->info().backward(&program, step.saved(kind, rows, begin, count), into);

@@ -254,11 +254,11 @@ class Backward {
       gradients.back() = {reinterpret_cast<double*>(ledger_.where(source)) + argument.begin, argument.size};
     }
     const std::int64_t elements = graph_.type(node).elements;
-    ops::plain_gradient<double>(graph_.signature(node).info->plain_var, graph_.attrs(node), graph_.fields(node, row),
-                                call.plain<double>(table_.address),
-                                {reinterpret_cast<const double*>(ledger_.where(node)) + row * elements,
-                                 static_cast<std::size_t>(elements)},
-                                gradients);
+    ops::plain_gradient<double>(
+        graph_.signature(node).info->plain_var, graph_.attrs(node), graph_.fields(node, row),
+        call.plain<double>(table_.address),
+        {reinterpret_cast<const double*>(ledger_.where(node)) + row * elements, static_cast<std::size_t>(elements)},
+        gradients);
   }
 
   // --- kernels -------------------------------------------------------------------------------------------------------
@@ -332,8 +332,8 @@ class Backward {
   /// go back alone, they are computed once more, by themselves.
   void compute_again(const OpInfo& info, Saved& saved) {
     const auto rows_of = [&](std::int64_t width) {
-      auto* data = reinterpret_cast<float*>(leaf_memory_.allocate(
-          static_cast<std::size_t>(saved.in.rows * width) * sizeof(float)));
+      auto* data = reinterpret_cast<float*>(
+          leaf_memory_.allocate(static_cast<std::size_t>(saved.in.rows * width) * sizeof(float)));
       return Rows{data, saved.in.rows, width, width, nullptr};
     };
     const std::int64_t left = graph_.signature(nodes_[0]).saved;

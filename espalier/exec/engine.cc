@@ -319,7 +319,8 @@ void Engine::forget_values() {
   table_.clear();
   table_.resize(graph_);
   constexpr auto kAsked = static_cast<std::uint8_t>(NodeTable::kKeep | NodeTable::kApart);
-  for (std::size_t i = 0; i < flags.size(); ++i) table_.flags[i] = static_cast<std::uint8_t>(table_.flags[i] | (flags[i] & kAsked));
+  for (std::size_t i = 0; i < flags.size(); ++i)
+    table_.flags[i] = static_cast<std::uint8_t>(table_.flags[i] | (flags[i] & kAsked));
   collector_.forget_merged();
   runs_.clear();
   memory_.clear();

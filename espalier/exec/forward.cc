@@ -90,7 +90,8 @@ class Forward {
   void run_kernel(const OpInfo& info, const void* attrs) {
     const StepIn& in = view_.in();
     const StepOut out{.y = view_.y(), .saved = view_.saved(), .results = view_.results()};
-    if (in.rows == 1 || info.kind == Kind::kCell || info.takes_whole || info.row_an_operand || (info.kind == Kind::kProduct && view_.any_shared())) {
+    if (in.rows == 1 || info.kind == Kind::kCell || info.takes_whole || info.row_an_operand ||
+        (info.kind == Kind::kProduct && view_.any_shared())) {
       info.forward(attrs, in, out);
       return;
     }

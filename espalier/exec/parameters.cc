@@ -55,8 +55,8 @@ void find_parameter_uses(const Graph& graph, std::vector<std::uint8_t>& uses) {
       const bool adds_only = i < kBits && info.by_identity(i) && (info.adds_only >> i & 1U) != 0;
       if (graph.shared(inputs[i]))
         uses[static_cast<std::size_t>(index_of(inputs[i]))] |= info.table_row != nullptr ? ParameterUse::kTable
-                                                               : adds_only              ? ParameterUse::kWeight
-                                                                                        : ParameterUse::kOther;
+                                                               : adds_only               ? ParameterUse::kWeight
+                                                                                         : ParameterUse::kOther;
     }
   }
 }

@@ -164,11 +164,11 @@ class Reference::Pass {
       gradients.emplace_back(reinterpret_cast<T*>(gradient_[at(argument.node)]) + argument.begin, argument.size);
     }
     const std::int64_t elements = graph_.type(node).elements;
-    ops::plain_gradient<T>(graph_.signature(node).info->plain_var, graph_.attrs(node), graph_.fields(node, row),
-                           call.plain<T>(reference_.values_),
-                           {reinterpret_cast<const T*>(gradient_[at(node)]) + row * elements,
-                            static_cast<std::size_t>(elements)},
-                           gradients);
+    ops::plain_gradient<T>(
+        graph_.signature(node).info->plain_var, graph_.attrs(node), graph_.fields(node, row),
+        call.plain<T>(reference_.values_),
+        {reinterpret_cast<const T*>(gradient_[at(node)]) + row * elements, static_cast<std::size_t>(elements)},
+        gradients);
   }
 
   bool is_wanted(NodeId node) const { return (needed_[at(node)] & kWanted) != 0; }

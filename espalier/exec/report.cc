@@ -126,6 +126,8 @@ class StepTable {
       const StepFacts& step = steps_[s];
       low.nodes = std::min(low.nodes, step.nodes);
       high.nodes = std::max(high.nodes, step.nodes);
+      low.rows = std::min(low.rows, step.rows);
+      high.rows = std::max(high.rows, step.rows);
       low.instances = std::min(low.instances, step.instances);
       high.instances = std::max(high.instances, step.instances);
       high.any_joint |= step.any_joint;
@@ -136,11 +138,15 @@ class StepTable {
     std::string where = graph_.source(first.first).to_string();
     if (high.other_lines > 0) where += fmt::format(" and {}", counted(high.other_lines, "other line"));
     lines_.push_back(
-        {.cells = {numbers, std::string(graph_.signature(first.first).info->name), range(low.nodes, high.nodes),
+        {.cells = {numbers, std::string(graph_.signature(first.first).info->name), nodes_text(low, high),
                    instances_text(low, high), shared_text(first.first), copied == 0 ? "-" : bytes_text(copied), where},
          .whole = {}});
   }
 
+  static std::string nodes_text(const StepFacts& low, const StepFacts& high) {
+    const std::string nodes = range(low.nodes, high.nodes);
+    return high.rows == high.nodes ? nodes : fmt::format("{} ({} rows)", nodes, range(low.rows, high.rows));
+  }
   static std::string instances_text(const StepFacts& low, const StepFacts& high) {
     std::string text = high.instances > 0 ? range(low.instances, high.instances) : "";
     if (high.any_joint) text += text.empty() ? "joint" : ", joint";

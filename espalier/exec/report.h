@@ -21,6 +21,7 @@ struct StepFacts {
   std::int32_t group = 0;
   NodeId first{};  // of its nodes, the one that was recorded first
   std::int64_t nodes = 0;
+  std::int64_t rows = 0;         // more than nodes, where some have many
   std::int64_t instances = 0;    // those of merged nodes included
   bool any_joint = false;        // some nodes join several instances
   bool any_shared = false;       // some are computed from parameters alone
@@ -29,7 +30,7 @@ struct StepFacts {
 
   /// Told in the same words, but for the line.
   bool is_like(const StepFacts& other) const {
-    return group == other.group && nodes == other.nodes && instances == other.instances &&
+    return group == other.group && nodes == other.nodes && rows == other.rows && instances == other.instances &&
            any_joint == other.any_joint && any_shared == other.any_shared && copied == other.copied;
   }
 };

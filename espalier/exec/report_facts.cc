@@ -156,6 +156,7 @@ struct RunReader::State {
     instances_of_step.start();
     lines_of_step.start();
     for (NodeId node : nodes) {
+      facts.rows += graph.rows(node);
       lines_of_step.add(lines.number_of(graph.source(node)));
       add_instance(node, facts);
       for (NodeId other = first_merged[at(node)]; other != kNoNode; other = next_merged[at(other)])

@@ -531,8 +531,7 @@ void Graph::remember(NewestOp& newest, const OpInfo& info, NodeId node, std::spa
 
 Expr Graph::record(const OpInfo& info, const void* attrs, const void* fields, std::span<const Operand> operands) {
   NewestOp& newest = newest_op(info, operands.back().parameter());
-  if (const std::int32_t like =
-          record_like_newest(newest, info, attrs, fields, operands, operands.front().where());
+  if (const std::int32_t like = record_like_newest(newest, info, attrs, fields, operands, operands.front().where());
       like >= 0)
     return expr(NodeId{like});
   const Expr result = record_operands(info, attrs, fields, operands, kSingle);

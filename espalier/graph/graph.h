@@ -178,8 +178,8 @@ class ESPALIER_EXPORT Graph {
   /// stacked ones must be nodes of this graph, of the types that those of the sample have and all of as many rows, with
   /// fields for each: nothing is checked.
   NodeId record_like(NodeId sample, const void* fields, std::span<const NodeId> stacked, SourceLine where);
-  /// The same for an op that takes its only stacked operand whole, with fields for `rows` rows, and for the further ones
-  /// of its `results`, which follow it.
+  /// The same for an op that takes its only stacked operand whole, with fields for `rows` rows, and for the further
+  /// ones of its `results`, which follow it.
   NodeId record_rows_like(NodeId sample, const void* fields, std::int32_t rows, std::int32_t results, NodeId stacked,
                           SourceLine where);
   /// The same for a cell without fields and the further ones of its results, which follow it.

@@ -110,11 +110,11 @@ struct OpInfo {
   bool takes_whole = false;
   bool row_an_operand = false;  // of a ragged op: the result has a row for each row of an operand
   bool gathers = false;         // its kernels take the rows of blocks from wherever they lie
-  bool stores_shared = false;    // backward may be told to store the gradients of shared inputs instead of adding
-  std::uint64_t adds_only = 0;   // shared inputs, a bit each, whose gradient does not read their own values
-  std::int32_t result = 0;       // of Kind::kResult: which
-  std::int32_t results = 1;      // of Kind::kCell: how many
-  std::int64_t deferred = 0;     // of Kind::kCell: floats a row that backward leaves for the gradients of weights
+  bool stores_shared = false;   // backward may be told to store the gradients of shared inputs instead of adding
+  std::uint64_t adds_only = 0;  // shared inputs, a bit each, whose gradient does not read their own values
+  std::int32_t result = 0;      // of Kind::kResult: which
+  std::int32_t results = 1;     // of Kind::kCell: how many
+  std::int64_t deferred = 0;    // of Kind::kCell: floats a row that backward leaves for the gradients of weights
   /// Of Kind::kCell: the inputs and the results that weight_gradients reads, a bit each.
   std::uint32_t weights_read_inputs = 0;
   std::uint32_t weights_read_results = 0;

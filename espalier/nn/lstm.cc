@@ -20,11 +20,11 @@ namespace {
 constexpr std::int32_t kLstmGates = 4;
 constexpr std::int32_t kForgetGate = 1;
 
-/// The state that the gates make of the memory before, if there is one.
-std::pair<Expr, Expr> state_of(const detail::At& at, const Expr& gates, std::int32_t size, const Expr* before) {
-  std::vector<Expr> parts{detail::gate(at(gates), size, 0), detail::gate(at(gates), size, 3)};
-  if (before != nullptr) parts.insert(parts.end(), {detail::gate(at(gates), size, 1), *before});
-  const Expr c = lstm_memory(at(parts));
+/// The state that the gates make of the memory before.
+std::pair<Expr, Expr> state_of(const detail::At& at, const Expr& gates, std::int32_t size, const Expr& before) {
+  const std::array parts{detail::gate(at(gates), size, 0), detail::gate(at(gates), size, 3),
+                         detail::gate(at(gates), size, 1), before};
+  const Expr c = lstm_memory(at(std::span<const Expr>(parts)));
   return {lstm_output(at(detail::gate(at(gates), size, 2)), at(c)), c};
 }
 
@@ -38,17 +38,13 @@ LstmCell::LstmCell(const Scope& scope, std::int32_t input, std::int32_t hidden, 
   b_ = &scope.add("b", {kLstmGates * hidden}, detail::gate_bias(hidden, kForgetGate, 1, options.forget_bias));
   // The product with x needs no state: it can run for a whole sequence at once.
   cell_ = std::make_shared<const cells::Core>("lstm", CellOptions{.outer = {0}, .inputs = {"x", "h", "c"}});
-  // By kinds of elements: the first, which has no state before it, and all others.
-  const auto first = [w = w_, b = b_, hidden](std::span<const Expr> in) {
-    const detail::At at{};
-    return state_of(at, affine(at(in[0]), at(w), at(b)), hidden, nullptr);
-  };
   const auto next = [w = w_, u = u_, b = b_, hidden](std::span<const Expr> in) {
     const detail::At at{};
     const Expr of_x = affine(at(in[0]), at(w), at(b));  // before that of h: it runs for the whole sequence at once
-    return state_of(at, add(at(of_x), at(linear(at(in[1]), at(u)))), hidden, &in[2]);
+    return state_of(at, add(at(of_x), at(linear(at(in[1]), at(u)))), hidden, in[2]);
   };
-  recursion_ = std::make_shared<const Recursion>("lstm", std::vector<RecursionKind>{{0, first}, {1, next}});
+  const std::vector<Shape> state{{hidden}, {hidden}};
+  recursion_ = std::make_shared<const Recursion>("lstm", std::vector<RecursionKind>{{1, next}}, state);
 }
 
 LstmState LstmCell::initial(Graph& graph, const char* file, std::int32_t line) const {
@@ -61,7 +57,7 @@ LstmState LstmCell::operator()(Operand x, const State& state) const {
   const auto equations = [&](std::span<const Expr> in, ExprList& results) {
     const std::int32_t size = hidden();
     const Expr gates = add(at(affine(at(in[0]), at(w_), at(b_))), at(linear(at(in[1]), at(u_))));
-    const auto [h, c] = state_of(at, gates, size, &in[2]);
+    const auto [h, c] = state_of(at, gates, size, in[2]);
     results = {h, c};
   };
   const auto results = detail::record_cell<2>(*cell_, {x, at(state.h), at(state.c)}, equations);
@@ -71,7 +67,7 @@ LstmState LstmCell::operator()(Operand x, const State& state) const {
 LstmState LstmCell::rows(Operand x, bool from_end) const {
   thread_local Structure sequence;  // its memory serves the next
   sequence.clear();
-  sequence.add_sequence(x.expr().rows(), 0, 1, from_end);
+  sequence.add_sequence(x.expr().rows(), 0, from_end);
   const std::vector<Expr> states = (*recursion_)(x, sequence);
   return {states[0], states[1]};
 }

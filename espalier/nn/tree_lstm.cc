@@ -84,9 +84,10 @@ void NaryTreeLstm::make_recursion() {
 
 TreeState NaryTreeLstm::rows(Operand x, const Structure& tree) const {
   if (recursion_ == nullptr)
-    throw UsageError(fmt::format("tree lstm: nodes of this cell have an input; rows() is for cells without\n"
-                                 "  U: parameter \"{}\"\n  at {}",
-                                 u_->name(), x.where().to_string()));
+    throw UsageError(
+        fmt::format("tree lstm: nodes of this cell have an input; rows() is for cells without\n"
+                    "  U: parameter \"{}\"\n  at {}",
+                    u_->name(), x.where().to_string()));
   const std::vector<Expr> states = (*recursion_)(x, tree);
   return {states[0], states[1]};
 }

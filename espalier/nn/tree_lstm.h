@@ -42,8 +42,8 @@ class ESPALIER_EXPORT NaryTreeLstm {
   /// none at all, and to go without x where nodes have inputs.
   TreeState operator()(const Children& children) const;
   TreeState operator()(Operand x, const Children& children) const;
-  /// The states of all nodes of a tree that is given as data, many rows: kind 0 is a leaf, which reads a row of x, kind 1
-  /// a node with all its N children. Refuses it of a cell whose nodes have inputs.
+  /// The states of all nodes of a tree that is given as data, many rows: kind 0 is a leaf, which reads a row of x, kind
+  /// 1 a node with N children, of which some may be missing. Refuses it of a cell whose nodes have inputs.
   TreeState rows(Operand x, const Structure& tree) const;
 
   std::int32_t children() const { return u_->shape()[0] / hidden_; }

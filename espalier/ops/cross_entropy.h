@@ -129,7 +129,7 @@ struct CrossEntropy {
 /// How surprising `label` is to softmax(x), in nats: -log of its probability. x has one number a class.
 inline Expr cross_entropy(Operand x, std::int32_t label) { return ops::record<ops::CrossEntropy>({x}, {}, {label}); }
 /// The same of many rows, each with a label of its own.
-inline Expr cross_entropy(Operand x, std::span<const std::int32_t> labels) {
+inline Expr cross_entropy_each(Operand x, std::span<const std::int32_t> labels) {
   const OpInfo& info = ops::info_of<ops::CrossEntropy>();
   const std::span<const Operand> list(&x, 1);
   return graph_of(info, list).record_rows(info, nullptr, labels.data(), static_cast<std::int32_t>(labels.size()), list);

@@ -7,7 +7,7 @@ namespace ops {
 
 /// The rows of the operands one behind the other, as they come: the result has as many as all of them together.
 struct GatherRows {
-  static constexpr std::string_view kName = "rows";
+  static constexpr std::string_view kName = "gather_rows";
   static constexpr std::string_view kContract = "y = x[0], x[1], ... as the rows of one node   any number of one shape";
   static constexpr Kind kKind = Kind::kMove;
   static constexpr std::array kInputs{Input{"x", Role::kRagged}};
@@ -32,8 +32,9 @@ struct GatherRows {
   }
   static Samples samples() { return {works_on<GatherRows>({{3}}), works_on<GatherRows>({{2, 3}})}; }
   static Refusals refusals() {
-    return {refuses<GatherRows>({}, "rows: needs at least one operand"),
-            refuses<GatherRows>({{2}, {3}}, "rows: x[0] is float32[2] and x[1] is float32[3]; all must be equal")};
+    return {
+        refuses<GatherRows>({}, "gather_rows: needs at least one operand"),
+        refuses<GatherRows>({{2}, {3}}, "gather_rows: x[0] is float32[2] and x[1] is float32[3]; all must be equal")};
   }
 };
 

@@ -10,7 +10,8 @@ namespace ops {
 
 struct Row {
   static constexpr std::string_view kName = "row";
-  static constexpr std::string_view kContract = "y = one of the rows of x, by itself   x: [...], many rows   ->   y: [...]";
+  static constexpr std::string_view kContract =
+      "y = one of the rows of x, by itself   x: [...], many rows   ->   y: [...]";
   static constexpr Kind kKind = Kind::kMove;
   static constexpr std::array kInputs{Input{"x", Role::kStacked}};
   static constexpr Keep kKeep{};
@@ -59,8 +60,7 @@ inline Expr row(Operand x, std::int32_t number) {
   const auto refuse = [&](const std::string& sentence) {
     throw UsageError("row: " + sentence + "\n  at " + x.where().to_string());
   };
-  if (x.parameter() != nullptr || !graph.owns(x.expr()) || !graph.is_many(x.expr().node()))
-    refuse("x is a single row");
+  if (x.parameter() != nullptr || !graph.owns(x.expr()) || !graph.is_many(x.expr().node())) refuse("x is a single row");
   const std::int32_t rows = graph.rows(x.expr().node());
   if (number < 0 || number >= rows)
     refuse("number " + std::to_string(number) + " is outside x (rows 0 to " + std::to_string(rows - 1) + ")");

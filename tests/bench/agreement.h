@@ -38,30 +38,36 @@ inline void expect_same_gradients(Runner& expected, Runner& actual, std::span<co
   }
 }
 
-/// The limit against Espalier with cells, on a batch of all instances, on the first one alone, and on all but it.
-inline void expect_limit_agrees(const Workload& workload) {
+/// A variant against Espalier with cells, on a batch of all instances, on the first one alone, and on all but it.
+inline void expect_variant_agrees(const Workload& workload, Variant variant, Leaves leaves) {
+  SCOPED_TRACE(::testing::Message() << "variant " << static_cast<int>(variant) << ", leaves "
+                                    << static_cast<int>(leaves));
   std::vector<std::int32_t> all;
   for (std::int32_t i = 0; i < workload.instances(); ++i) all.push_back(i);
   const std::span<const std::int32_t> batch(all);
+  const std::unique_ptr<Runner> other = workload.make(variant, leaves);
+  const std::unique_ptr<Runner> cells = workload.make(Variant::kCells, leaves);
+  for (const auto& part : {batch, batch.first(1), batch.subspan(1)}) {
+    if (part.empty()) continue;
+    expect_same_gradients(*cells, *other, part);
+    expect_close(cells->infer(part).loss, other->infer(part).loss, "outputs");
+  }
+  for (int step = 0; step < 3; ++step)
+    expect_close(cells->train(batch).loss, other->train(batch).loss, "loss of step " + std::to_string(step));
+  expect_close(cells->train(batch.first(1)).loss, other->train(batch.first(1)).loss, "loss of one instance");
+  expect_close(cells->infer(batch).loss, other->infer(batch).loss, "outputs after training");
+  expect_same_gradients(*cells, *other, batch);
+}
+
+/// The limit, and the structure as data where the workload has it that way too.
+inline void expect_limit_agrees(const Workload& workload) {
   for (const int threads : {1, 2}) {
+    SCOPED_TRACE(::testing::Message() << threads << " threads");
     set_thread_count(threads);
     for (const Variant variant : {Variant::kLimit, Variant::kLimitDedupe})
-      for (const Leaves leaves : {Leaves::kOnce, Leaves::kEach}) {
-        SCOPED_TRACE(::testing::Message() << threads << " threads, variant " << static_cast<int>(variant) << ", leaves "
-                                          << static_cast<int>(leaves));
-        const std::unique_ptr<Runner> limit = workload.make(variant, leaves);
-        const std::unique_ptr<Runner> espalier = workload.make(Variant::kCells, leaves);
-        for (const auto& part : {batch, batch.first(1), batch.subspan(1)}) {
-          if (part.empty()) continue;
-          expect_same_gradients(*espalier, *limit, part);
-          expect_close(espalier->infer(part).loss, limit->infer(part).loss, "outputs");
-        }
-        for (int step = 0; step < 3; ++step)
-          expect_close(espalier->train(batch).loss, limit->train(batch).loss, "loss of step " + std::to_string(step));
-        expect_close(espalier->train(batch.first(1)).loss, limit->train(batch.first(1)).loss, "loss of one instance");
-        expect_close(espalier->infer(batch).loss, limit->infer(batch).loss, "outputs after training");
-        expect_same_gradients(*espalier, *limit, batch);
-      }
+      for (const Leaves leaves : {Leaves::kOnce, Leaves::kEach}) expect_variant_agrees(workload, variant, leaves);
+    if (workload.make(Variant::kRecursion, Leaves::kEach) != nullptr)
+      expect_variant_agrees(workload, Variant::kRecursion, Leaves::kEach);
   }
   set_thread_count(1);
 }

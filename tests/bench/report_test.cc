@@ -56,6 +56,9 @@ TEST(Targets, AreMetWhereAllFiguresAre) {
   verdict = verdict_on("cells at 0.90", records);
   EXPECT_EQ(verdict.kind, Verdict::Kind::kMissed);
   EXPECT_EQ(verdict.text, "least 0.89 (B1 128/128 train, 256 instances, 1 thread, leaves each); 1 of 3 miss it");
+  EXPECT_EQ(verdict_on("recursions at 0.90", records).kind, Verdict::Kind::kNotMeasured);
+  records.push_back(record("B2", "128/64", 64, Variant::kRecursion, 0.93));
+  EXPECT_EQ(verdict_on("recursions at 0.90", records).kind, Verdict::Kind::kMet);
   EXPECT_EQ(verdict_on("cells at 0.80", records).kind, Verdict::Kind::kNotMeasured);
   EXPECT_EQ(verdict_on("B7 at hidden size 32", records).kind, Verdict::Kind::kMet);
   EXPECT_EQ(verdict_on("B1 op by op", records).kind, Verdict::Kind::kMissed);
@@ -113,7 +116,10 @@ TEST(Summary, HasTheLatencyOfPlans) {
   cells.batch_seconds = 12.5e-6;
   limit.batch_seconds = 10e-6;
   EXPECT_THAT(latency_text({limit, cells}),
-              HasSubstr("1 plan      12.5 us   limit    10.0 us   100 ns a node over it"));
+              HasSubstr("1 plan   cells        12.5 us   limit    10.0 us   100 ns a node over it"));
+  Record recursion = cells;
+  recursion.variant = Variant::kRecursion;
+  EXPECT_THAT(latency_text({limit, cells, recursion}), HasSubstr("1 plan   recursion    12.5 us   limit    10.0 us"));
   cells.mode = Mode::kTrain;
   EXPECT_EQ(latency_text({cells}), "");
 }
@@ -128,7 +134,7 @@ TEST(Summary, ComparesProductsWithTheSameAlone) {
   cells.products->shares.products = 0.6;
   cells.products->shares.maps = 0.25;
   const std::string text = products_text({cells});
-  EXPECT_THAT(text, HasSubstr("  B1 300/150 train, 64 instances, 1 thread, leaves each\n"));
+  EXPECT_THAT(text, HasSubstr("  B1 300/150 train, 64 instances, 1 thread, cells, leaves each\n"));
   EXPECT_THAT(text, HasSubstr("    forward, prepared                25     90.0    100.0    0.90     60.0 %\n"));
   EXPECT_THAT(text, HasSubstr("the rest: maps 25.0 %"));
   EXPECT_EQ(verdict_on("B1 300/150, 64 instances", {cells}).kind, Verdict::Kind::kMet);

@@ -16,6 +16,7 @@
 #include "espalier/nn/model.h"
 #include "espalier/ops/all.h"
 #include "tests/support/cells_agree.h"
+#include "tests/support/gradient_check.h"
 #include "tests/support/refusal.h"
 
 namespace espalier {
@@ -33,15 +34,14 @@ struct Net {
   nn::Linear one{model / "one", 6, 6};
   nn::Linear two{model / "two", 5 + 6 + 6, 6};
   nn::Linear head{model / "head", 6, 3};
-  Recursion recursion{
-      "net",
-      {{0, [this](In in) { return std::pair(tanh(leaf(in[0])), sigmoid(leaf(in[0]))); }},
-       {0, [this](In in) { return std::pair(relu(leaf(in[0])), leaf(tanh(in[0]))); }},
-       {1, [this](In in) { return std::pair(tanh(one(in[0]) + in[1]), in[0] * in[1]); }, TakesX::kNo},
-       {2, [this](In in) {
-          const Expr m = two(concat({in[0], in[1], in[3]}, 0));
-          return std::pair(tanh(m), sigmoid(m) * (in[2] + in[4]));
-        }}}};
+  Recursion recursion{"net",
+                      {{0, [this](In in) { return std::pair(tanh(leaf(in[0])), sigmoid(leaf(in[0]))); }},
+                       {0, [this](In in) { return std::pair(relu(leaf(in[0])), leaf(tanh(in[0]))); }},
+                       {1, [this](In in) { return std::pair(tanh(one(in[0]) + in[1]), in[0] * in[1]); }, TakesX::kNo},
+                       {2, [this](In in) {
+                          const Expr m = two(concat({in[0], in[1], in[3]}, 0));
+                          return std::pair(tanh(m), sigmoid(m) * (in[2] + in[4]));
+                        }}}};
 };
 
 struct Instance {
@@ -74,7 +74,8 @@ Instance random_instance(std::mt19937& random, bool is_tree) {
       free.pop_back();
       return child;
     };
-    const std::int32_t most = is_tree ? static_cast<std::int32_t>(std::min<std::size_t>(free.size(), 2)) : std::min(r, 2);
+    const std::int32_t most =
+        is_tree ? static_cast<std::int32_t>(std::min<std::size_t>(free.size(), 2)) : std::min(r, 2);
     const std::int32_t children = draw(most + 1);
     row.kind = children == 0 ? draw(2) : children + 1;
     for (std::int32_t c = 0; c < children; ++c) row.children.push_back(number[static_cast<std::size_t>(take())]);
@@ -108,6 +109,17 @@ TEST(Recursion, AgreesWithItsRowsOneByOne) {
       return sum(losses);
     });
   }
+}
+
+TEST(Recursion, HasItsDerivativesInFloat64) {
+  std::mt19937 random(8);
+  Net net;
+  testing::randomise(net.model);
+  const Instance instance = random_instance(random, false);
+  testing::check_gradients(net.model, [&](Graph& graph) {
+    const std::vector<Expr> states = net.recursion(graph.input_rows({5}, instance.x), instance.structure);
+    return testing::asymmetric_sum(sum({states[0] * states[1]})) + sum({sum(net.head(states[0]), 0)});
+  });
 }
 
 TEST(Recursion, IsOneStepForAllInstances) {
@@ -190,28 +202,57 @@ TEST(Recursion, GivesTheSameInInference) {
 }
 
 TEST(Recursion, RunsOverSequencesFromBothEnds) {
-  const Structure forward = Structure::sequence(3, 0, 1);
-  EXPECT_EQ(forward.kind(0), 0);
-  EXPECT_EQ(forward.kind(2), 1);
+  const Structure forward = Structure::sequence(3, 0);
+  EXPECT_THAT(forward.children(0), ::testing::ElementsAre(Structure::kMissing));
   EXPECT_THAT(forward.children(2), ::testing::ElementsAre(1));
-  const Structure backward = Structure::sequence(3, 0, 1, /*from_end=*/true);
-  EXPECT_EQ(backward.kind(2), 0);
+  const Structure backward = Structure::sequence(3, 0, /*from_end=*/true);
+  EXPECT_THAT(backward.children(2), ::testing::ElementsAre(Structure::kMissing));
   EXPECT_THAT(backward.children(0), ::testing::ElementsAre(1));
-  EXPECT_EQ(Structure::sequence(1, 0, 1).kind(0), 0);
-  Model model(1);
-  const Recursion sums("sums", {{0, [](In in) { return in[0] + in[0]; }}, {1, [](In in) { return in[0] + in[1]; }}});
-  Graph graph;
-  const Expr x = graph.input_rows({1}, std::vector<float>{1, 2, 3});
-  EXPECT_EQ(sums(x, forward)[0].value().at(2), 7);
-  EXPECT_EQ(sums(x, backward)[0].value().at(0), 9);
+  EXPECT_THAT(Structure::sequence(1, 0).children(0), ::testing::ElementsAre(Structure::kMissing));
+  const Recursion sums("sums", {{1, [](In in) { return in[0] + in[1]; }}}, {{1}});
+  for (const bool expand : {false, true}) {
+    Graph graph({.expand_cells = expand});
+    const Expr x = graph.input_rows({1}, std::vector<float>{1, 2, 3});
+    EXPECT_EQ(sums(x, forward)[0].value().at(2), 6);
+    EXPECT_EQ(sums(x, backward)[0].value().at(0), 6);
+    EXPECT_EQ(sums(x, backward)[0].value().at(2), 3);
+  }
+}
+
+TEST(Recursion, TakesMissingChildrenForZeros) {
+  std::mt19937 random(17);
+  for (int time = 0; time < 20; ++time) {
+    const Net net;
+    std::vector<Instance> instances;
+    for (int i = 0; i < 5; ++i) {
+      const Instance whole = random_instance(random, time % 2 == 0);
+      Instance instance{whole.x, {}};
+      instance.structure.add(0, 0);  // so that there is a state, of which zeros can be made
+      for (std::int32_t r = 0; r < whole.structure.size(); ++r) {
+        std::vector<std::int32_t> children;
+        for (const std::int32_t child : whole.structure.children(r))
+          children.push_back(random() % 3 == 0 ? Structure::kMissing : child + 1);
+        instance.structure.add(whole.structure.kind(r), whole.structure.x(r), children);
+      }
+      instances.push_back(instance);
+    }
+    testing::expect_cells_agree(net.model, [&](Graph& graph, std::vector<Expr>& inputs) {
+      std::vector<Expr> losses;
+      for (const Instance& instance : instances) {
+        inputs.push_back(graph.input_rows({5}, instance.x));
+        const std::vector<Expr> states = net.recursion(inputs.back(), instance.structure);
+        losses.push_back(sum(states[0] * states[1] + states[0], 0));
+      }
+      return sum(losses);
+    });
+  }
 }
 
 TEST(Recursion, WithRandomNumbersHasThoseOfItsRows) {
-  const Recursion drops("drops", {{0, [](In in) { return dropout(in[0], 0.5); }},
-                                  {1, [](In in) { return dropout(in[0] + in[1], 0.5); }}});
+  const Recursion drops("drops", {{1, [](In in) { return dropout(in[0] + in[1], 0.5); }}}, {{8}});
   const auto value_of = [&](const GraphOptions& options) {
     Graph graph(options);
-    return drops(graph.input_rows({8}, std::vector<float>(24, 1)), Structure::sequence(3, 0, 1))[0].value();
+    return drops(graph.input_rows({8}, std::vector<float>(24, 1)), Structure::sequence(3, 0))[0].value();
   };
   const Tensor given = value_of({.seed = 2});
   const Tensor expected = value_of({.seed = 2, .execution = Execution::kPlain});
@@ -261,11 +302,16 @@ TEST(Recursion, RefusesWhatDoesNotFit) {
   EXPECT_THAT(told(s), HasSubstr("row 1 depends on itself, or on a row that does"));
   EXPECT_THAT(testing::refusal_of([&] { net.recursion(graph.input({5}, std::vector<float>(5)), s); }),
               HasSubstr("recursion \"net\": x is a single row"));
-  EXPECT_THAT(testing::refusal_of([] { Recursion("none", {{1, [](In in) { return in[0]; }}}); }),
-              HasSubstr("recursion \"none\": some kind of row must be without children"));
-  const Recursion unlike("unlike", {{0, [](In in) { return in[0] + in[0]; }},
-                                    {1, [](In in) { return slice(in[0] + in[1], 0, 2); }}});
-  EXPECT_THAT(testing::refusal_of([&] { unlike(x, Structure::sequence(2, 0, 1)); }),
+  EXPECT_THAT(testing::refusal_of([] {
+                Recursion("none", {{1, [](In in) { return in[0]; }}});
+              }),
+              HasSubstr("recursion \"none\": no kind of row is without children, so that the shapes of a state are"));
+  Structure two;
+  two.add(0, 0);
+  two.add(1, 1, {0});
+  const Recursion unlike(
+      "unlike", {{0, [](In in) { return in[0] + in[0]; }}, {1, [](In in) { return slice(in[0] + in[1], 0, 2); }}});
+  EXPECT_THAT(testing::refusal_of([&] { unlike(x, two); }),
               HasSubstr("recursion \"unlike\": the state of a row of kind 1 is [2], and that of others [5]"));
 }
 

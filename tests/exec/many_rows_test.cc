@@ -14,6 +14,7 @@
 #include "espalier/nn/model.h"
 #include "espalier/ops/all.h"
 #include "tests/support/cells_agree.h"
+#include "tests/support/gradient_check.h"
 #include "tests/support/refusal.h"
 
 namespace espalier {
@@ -60,7 +61,7 @@ struct Net {
   Expr many(Graph& graph, const Sentence& s, std::vector<Expr>& inputs) const {
     const Expr features = graph.input_rows({3}, s.features);
     inputs.push_back(features);
-    return cross_entropy(scores(words.each(graph, s.words), features), s.labels);
+    return cross_entropy_each(scores(words.each(graph, s.words), features), s.labels);
   }
   std::vector<Expr> single(Graph& graph, const Sentence& s) const {
     std::vector<Expr> losses;
@@ -103,12 +104,23 @@ TEST(ManyRows, AgreeWithOneNodeARow) {
       return mean(losses);
     };
   };
-  for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
-    if (dtype == DType::kFloat64) continue;  // the model is of float32
-    const GraphOptions options{.dtype = dtype};
-    testing::expect_near(testing::numbers_of(net.model, options, loss_of(true)),
-                         testing::numbers_of(net.model, options, loss_of(false)), "many rows");
-  }
+  testing::expect_near(testing::numbers_of(net.model, {}, loss_of(true)),
+                       testing::numbers_of(net.model, {}, loss_of(false)), "many rows");
+}
+
+TEST(ManyRows, HaveTheirDerivativesInFloat64) {
+  Net net;
+  testing::randomise(net.model);
+  const std::vector<Sentence> sentences = random_sentences(4, 2);
+  testing::check_gradients(net.model, [&](Graph& graph) {
+    std::vector<Expr> losses;
+    std::vector<Expr> inputs;
+    for (const Sentence& sentence : sentences) {
+      losses.push_back(net.many(graph, sentence, inputs));
+      losses.push_back(sum(rows({inputs.back(), row(inputs.back(), 0)}), 0));
+    }
+    return sum(losses);
+  });
 }
 
 TEST(ManyRows, AreOneStepAndLieSideBySide) {
@@ -217,7 +229,22 @@ TEST(ManyRows, AreDividedByAMemoryBudget) {
     return mean(losses);
   };
   const std::vector<Tensor> whole = testing::numbers_of(net.model, {}, loss_of);
-  testing::expect_near(testing::numbers_of(net.model, {.memory_budget = 16384}, loss_of), whole, "in parts");
+  constexpr std::int64_t kBudget = 16384;
+  testing::expect_near(testing::numbers_of(net.model, {.memory_budget = kBudget}, loss_of), whole, "in parts");
+  Graph graph({.memory_budget = kBudget});
+  std::vector<Expr> inputs;
+  loss_of(graph, inputs).backward();
+  EXPECT_GT(graph.statistics().parts, 1);
+}
+
+TEST(ManyRows, AreToldByExplain) {
+  Graph graph;
+  graph.begin_instance();
+  const Expr x = tanh(graph.input_rows({2}, std::vector<float>(6, 1)));
+  graph.begin_instance();
+  const Expr y = tanh(graph.input_rows({2}, std::vector<float>(8, 1)));
+  sum({x, y}).value();
+  EXPECT_THAT(graph.explain(), HasSubstr("2 (7 rows)"));
 }
 
 TEST(ManyRows, RefuseWhatDoesNotFit) {
@@ -231,11 +258,17 @@ TEST(ManyRows, RefuseWhatDoesNotFit) {
   EXPECT_THAT(told([&] { three + two; }), HasSubstr("add: a has 3 rows and b has 2 rows"));
   EXPECT_THAT(told([&] { three + one; }), HasSubstr("add: a has 3 rows and b is a single row"));
   EXPECT_THAT(told([&] { three + one; }), HasSubstr("float32[2] x 3"));
-  EXPECT_THAT(told([&] { cross_entropy(three, std::vector<std::int32_t>{0, 1}); }),
+  EXPECT_THAT(told([&] {
+                cross_entropy_each(three, std::vector<std::int32_t>{0, 1});
+              }),
               HasSubstr("cross_entropy: 2 rows are to be made, and x has 3"));
-  EXPECT_THAT(told([&] { cross_entropy(three, std::vector<std::int32_t>{0, 1, 2}); }),
+  EXPECT_THAT(told([&] {
+                cross_entropy_each(three, std::vector<std::int32_t>{0, 1, 2});
+              }),
               HasSubstr("cross_entropy: label 2 is outside x [2] (labels 0 to 1)"));
-  EXPECT_THAT(told([&] { lookup(graph, table, std::vector<std::int32_t>{0, 9}); }),
+  EXPECT_THAT(told([&] {
+                lookup(graph, table, std::vector<std::int32_t>{0, 9});
+              }),
               HasSubstr("lookup: row 9 is outside the table (rows 0 to 3)"));
   EXPECT_THAT(told([&] { lookup(graph, table, std::vector<std::int32_t>{}); }),
               HasSubstr("lookup: needs at least one row, and 0 are given"));
