@@ -42,7 +42,7 @@ double train_tagger() {
   double right = 0;
   double asked = 0;
   esp::Graph g;
-  for (int minibatch = 0; minibatch < 300; ++minibatch) {
+  for (int minibatch = 0; minibatch < 1200; ++minibatch) {
     g.clear();
     std::vector<esp::Expr> losses;
     for (int i = 0; i < 32; ++i) {
@@ -52,7 +52,7 @@ double train_tagger() {
       const std::vector<std::int32_t> tags = comes_again(sentence);
       const esp::Expr scores = net.scores(g, sentence);
       losses.push_back(esp::cross_entropy_each(scores, tags));  // a loss for every word
-      if (minibatch < 280) continue;
+      if (minibatch < 1180) continue;
       const esp::Tensor values = scores.value();  // [words, 2]
       for (std::size_t t = 0; t < tags.size(); ++t) {
         const auto at = static_cast<std::int64_t>(2 * t);
