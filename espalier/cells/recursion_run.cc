@@ -125,7 +125,7 @@ struct KindRows {
 };
 
 /// Memory of a thread for the step it runs.
-struct Memory {
+struct StepMemory {
   std::vector<KindRows> kinds;
   std::vector<float> kept;   // operands, where nothing is left for backward
   std::vector<float> zeros;  // the state of a child that is missing; never written
@@ -135,8 +135,8 @@ struct Memory {
   std::vector<Rows> result_gradients;
   std::vector<GradRows> grads;
 
-  static Memory& of_thread() {
-    thread_local Memory memory;
+  static StepMemory& of_thread() {
+    thread_local StepMemory memory;
     return memory;
   }
 };
@@ -263,7 +263,7 @@ class StepRows {
     saved.dy = saved.result_gradients[0];
     return saved;
   }
-  Memory& memory() { return memory_; }
+  StepMemory& memory() { return memory_; }
 
   /// Brings side by side what is multiplied together.
   void gather(const RecursionProgram& kind, const KindRows& rows, std::int64_t begin, std::int64_t count) const {
@@ -354,10 +354,10 @@ class StepRows {
   const StepIn& in_;
   std::span<const Rows> states_;
   Order& order_ = Order::of_thread();
-  Memory& memory_ = Memory::of_thread();
+  StepMemory& memory_ = StepMemory::of_thread();
 };
 
-float* writable(const ConstRows& rows) { return const_cast<float*>(rows.data); }
+float* data_of(const ConstRows& rows) { return const_cast<float*>(rows.data); }
 
 /// The gradients of x: stored row by row where each is read once, and else added to zeros.
 class GradientOfX {
@@ -414,7 +414,7 @@ void run_recursion(const void* attrs, const StepIn& in, const StepOut& out) {
 
 void run_recursion_backward(const void* attrs, const Saved& saved, Grads& grads) {
   const CompiledRecursion& compiled = recursion_of(attrs);
-  StepRows step(compiled, saved.in, saved.results, writable(saved.saved));
+  StepRows step(compiled, saved.in, saved.results, data_of(saved.saved));
   const GradientOfX of_x(compiled, saved.in, step.order(), grads[0]);
   const OneThread one(of_x.is_shared() || step.order().shares_children(compiled, saved.in));
   step.open_gradients(saved.result_gradients);
@@ -444,8 +444,8 @@ void run_recursion_backward(const void* attrs, const Saved& saved, Grads& grads)
 
 void run_recursion_weight_gradients(const void* attrs, const Saved& saved, Grads& grads) {
   const CompiledRecursion& compiled = recursion_of(attrs);
-  StepRows step(compiled, saved.in, saved.results, writable(saved.saved));
-  const Rows dy{writable(saved.dy), saved.dy.count, saved.dy.width, saved.dy.stride, saved.dy.offsets};
+  StepRows step(compiled, saved.in, saved.results, data_of(saved.saved));
+  const Rows dy{data_of(saved.dy), saved.dy.count, saved.dy.width, saved.dy.stride, saved.dy.offsets};
   step.open_gradients({&dy, 1});
   step.open_deferred(saved.deferred.data);
   std::uint64_t written = 0;

@@ -16,6 +16,7 @@
 
 #include "espalier/base/at.h"
 #include "espalier/base/ids.h"
+#include "espalier/graph/graph.h"
 #include "espalier/plan/plan.h"
 
 namespace espalier::exec {

@@ -21,7 +21,7 @@ constexpr std::int32_t kLstmGates = 4;
 constexpr std::int32_t kForgetGate = 1;
 
 /// The state that the gates make of the memory before.
-std::pair<Expr, Expr> state_of(const detail::At& at, const Expr& gates, std::int32_t size, const Expr& before) {
+std::pair<Expr, Expr> lstm_state(const detail::At& at, const Expr& gates, std::int32_t size, const Expr& before) {
   const std::array parts{detail::gate(at(gates), size, 0), detail::gate(at(gates), size, 3),
                          detail::gate(at(gates), size, 1), before};
   const Expr c = lstm_memory(at(std::span<const Expr>(parts)));
@@ -41,7 +41,7 @@ LstmCell::LstmCell(const Scope& scope, std::int32_t input, std::int32_t hidden, 
   const auto next = [w = w_, u = u_, b = b_, hidden](std::span<const Expr> in) {
     const detail::At at{};
     const Expr of_x = affine(at(in[0]), at(w), at(b));  // before that of h: it runs for the whole sequence at once
-    return state_of(at, add(at(of_x), at(linear(at(in[1]), at(u)))), hidden, in[2]);
+    return lstm_state(at, add(at(of_x), at(linear(at(in[1]), at(u)))), hidden, in[2]);
   };
   const std::vector<Shape> state{{hidden}, {hidden}};
   recursion_ = std::make_shared<const Recursion>("lstm", std::vector<RecursionKind>{{1, next}}, state);
@@ -57,7 +57,7 @@ LstmState LstmCell::operator()(Operand x, const State& state) const {
   const auto equations = [&](std::span<const Expr> in, ExprList& results) {
     const std::int32_t size = hidden();
     const Expr gates = add(at(affine(at(in[0]), at(w_), at(b_))), at(linear(at(in[1]), at(u_))));
-    const auto [h, c] = state_of(at, gates, size, in[2]);
+    const auto [h, c] = lstm_state(at, gates, size, in[2]);
     results = {h, c};
   };
   const auto results = detail::record_cell<2>(*cell_, {x, at(state.h), at(state.c)}, equations);

@@ -25,8 +25,8 @@ constexpr std::int32_t kLeafGates = 3;
 constexpr std::int32_t kFirstForgetGate = 2;
 
 /// The state that the gates of a node make of the memories of its children, of which a leaf has none.
-std::pair<Expr, Expr> state_of(const detail::At& at, const Expr& gates, std::int32_t hidden,
-                               std::span<const Expr> memories) {
+std::pair<Expr, Expr> tree_state(const detail::At& at, const Expr& gates, std::int32_t hidden,
+                                 std::span<const Expr> memories) {
   const auto n = static_cast<std::int32_t>(memories.size());
   std::vector<Expr> parts{detail::gate(at(gates), hidden, 0), detail::gate(at(gates), hidden, kFirstForgetGate + n)};
   for (std::int32_t k = 0; k < n; ++k) {
@@ -69,14 +69,14 @@ NaryTreeLstm::NaryTreeLstm(const Scope& scope, std::int32_t input, std::int32_t 
 void NaryTreeLstm::make_recursion() {
   const auto leaf = [w = leaf_w_, b = leaf_b_, hidden = hidden_](std::span<const Expr> in) {
     const detail::At at{};
-    return state_of(at, affine(at(in[0]), at(w), at(b)), hidden, {});
+    return tree_state(at, affine(at(in[0]), at(w), at(b)), hidden, {});
   };
   const auto node = [u = u_, b = b_, hidden = hidden_](std::span<const Expr> in) {
     const detail::At at{};
     std::vector<Expr> h;
     std::vector<Expr> c;
     for (std::size_t i = 0; i < in.size(); ++i) (i % 2 == 0 ? h : c).push_back(in[i]);
-    return state_of(at, affine(at(concat(at(h), 0)), at(u), at(b)), hidden, c);
+    return tree_state(at, affine(at(concat(at(h), 0)), at(u), at(b)), hidden, c);
   };
   recursion_ = std::make_shared<const Recursion>(
       "tree_lstm", std::vector<RecursionKind>{{0, leaf}, {children(), node, TakesX::kNo}});
@@ -95,7 +95,7 @@ TreeState NaryTreeLstm::rows(Operand x, const Structure& tree) const {
 TreeState NaryTreeLstm::leaf(Operand x) const {
   const detail::At at{x.where()};
   const auto equations = [&](std::span<const Expr> in, ExprList& results) {
-    const auto [h, c] = state_of(at, affine(at(in[0]), at(leaf_w_), at(leaf_b_)), hidden_, {});
+    const auto [h, c] = tree_state(at, affine(at(in[0]), at(leaf_w_), at(leaf_b_)), hidden_, {});
     results = {h, c};
   };
   const auto results = detail::record_cell<2>(*leaf_cell_, {x}, equations);
@@ -140,7 +140,7 @@ TreeState NaryTreeLstm::node(const Operand* x, const Children& given) const {
   const auto equations = [&](std::span<const Expr> in, ExprList& results) {
     Expr gates = affine(at(concat(at(in.first(n)), 0)), at(u_), at(b_));
     if (in.size() > 2 * n) gates = add(at(gates), at(linear(at(in.back()), at(w_))));
-    const auto [h, c] = state_of(at, gates, hidden_, in.subspan(n, n));
+    const auto [h, c] = tree_state(at, gates, hidden_, in.subspan(n, n));
     results = {h, c};
   };
   const auto results = detail::record_cell<2>(*cell_, inputs, equations);

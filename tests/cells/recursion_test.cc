@@ -19,7 +19,7 @@
 #include "tests/support/gradient_check.h"
 #include "tests/support/refusal.h"
 
-namespace espalier {
+namespace espalier::recursions {
 namespace {
 
 using ::testing::HasSubstr;
@@ -316,4 +316,4 @@ TEST(Recursion, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::recursions

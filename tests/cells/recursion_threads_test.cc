@@ -13,7 +13,7 @@
 #include "espalier/ops/all.h"
 #include "tests/support/threads.h"
 
-namespace espalier {
+namespace espalier::recursions {
 namespace {
 
 using In = std::span<const Expr>;
@@ -80,4 +80,4 @@ TEST(RecursionThreads, ShareWhatWasCompiled) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::recursions

@@ -17,7 +17,7 @@
 #include "tests/support/gradient_check.h"
 #include "tests/support/refusal.h"
 
-namespace espalier {
+namespace espalier::many_rows {
 namespace {
 
 using ::testing::HasSubstr;
@@ -285,4 +285,4 @@ TEST(ManyRows, RefuseWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::many_rows

@@ -16,7 +16,7 @@
 #include "tests/support/gradient_check.h"
 #include "tests/support/refusal.h"
 
-namespace espalier::nn {
+namespace espalier::nn::rows_of_layers {
 namespace {
 
 using espalier::testing::asymmetric_sum;
@@ -181,4 +181,4 @@ TEST(Embedding, LooksUpSeveralModuloItsRows) {
 }
 
 }  // namespace
-}  // namespace espalier::nn
+}  // namespace espalier::nn::rows_of_layers
