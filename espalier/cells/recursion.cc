@@ -134,10 +134,13 @@ class RowFields {
   const std::string& name_;
   const Structure& structure_;
   std::int32_t stride_;
-  static thread_local std::vector<std::int32_t> values_;  // of one structure at a time
+  /// Of one structure at a time; its memory serves the next.
+  static std::vector<std::int32_t>& of_thread() {
+    thread_local std::vector<std::int32_t> values;
+    return values;
+  }
+  std::vector<std::int32_t>& values_ = of_thread();
 };
-
-thread_local std::vector<std::int32_t> RowFields::values_;
 
 }  // namespace
 
@@ -202,6 +205,7 @@ class Recursion::Impl {
 
   static std::vector<Expr> states_of(const Graph& graph, NodeId first, std::int32_t parts) {
     std::vector<Expr> states;
+    states.reserve(at(parts));
     for (std::int32_t k = 0; k < parts; ++k) states.push_back(graph.expr(NodeId{index_of(first) + k}));
     return states;
   }
@@ -293,6 +297,7 @@ class Recursion::Impl {
     const std::shared_ptr<const cells::Compiled> compiled = cells::compile(name, {}, scratch, operands, function);
     if (compiled->update == nullptr || !compiled->is_direct() || compiled->random_ops > 0) return nullptr;
     std::vector<Shape> results;
+    results.reserve(compiled->update->results());
     for (std::size_t p = 0; p < compiled->update->results(); ++p) results.push_back(compiled->update->result_shape(p));
     if (state.empty()) state = results;
     if (state != results) {
@@ -312,6 +317,7 @@ class Recursion::Impl {
   /// A use of its function for each row, from the lowest to the highest.
   std::vector<Expr> expand(const Operand& x, const Structure& structure, const RowFields& fields) const {
     std::vector<std::int32_t> order;
+    order.reserve(at(structure.size()));
     for (std::int32_t r = 0; r < structure.size(); ++r) order.push_back(r);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::int32_t a, std::int32_t b) { return fields.height_of(a) < fields.height_of(b); });
@@ -333,6 +339,7 @@ class Recursion::Impl {
     std::vector<Expr> parts;
     for (std::size_t p = 0; p < states[0].size(); ++p) {
       std::vector<Expr> all;
+      all.reserve(states.size());
       for (const std::vector<Expr>& state : states) all.push_back(state[p]);
       parts.push_back(rows({all, x.where()}));
     }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -217,6 +218,20 @@ TEST(Recursion, RunsOverSequencesFromBothEnds) {
     EXPECT_EQ(sums(x, backward)[0].value().at(0), 6);
     EXPECT_EQ(sums(x, backward)[0].value().at(2), 3);
   }
+}
+
+TEST(Recursion, GoesThroughLongSequences) {
+  constexpr std::int32_t kLength = 300'000;
+  Model model;
+  const nn::Linear linear(model / "linear", 2, 1);
+  const Recursion last("last", {{1, [&](In in) { return tanh(linear(concat(in, 0))); }}}, {{1}});
+  Graph graph;
+  const Expr states =
+      last(graph.input_rows({1}, std::vector<float>(kLength, 0.5F)), Structure::sequence(kLength, 0))[0];
+  const Expr loss = sum(row(states, kLength - 1), 0);
+  loss.backward();
+  EXPECT_EQ(states.rows(), kLength);
+  EXPECT_TRUE(std::isfinite(loss.scalar()));
 }
 
 TEST(Recursion, TakesMissingChildrenForZeros) {
