@@ -346,17 +346,21 @@ class Recursion::Impl {
     return parts;
   }
 
-  /// Of the shapes that were given, or of the state of a row before.
+  /// Of the shapes that were given, or of the state of a row before, or of what the functions compile to.
   std::vector<Expr> zero_state(const Operand& x, const std::vector<std::vector<Expr>>& states) const {
     std::vector<Shape> shapes = state_;
     if (shapes.empty())
       for (const std::vector<Expr>& state : states)
         if (shapes.empty())
           for (const Expr& part : state) shapes.push_back(part.shape());
+    if (shapes.empty() && x.dtype() == DType::kFloat32)
+      if (const auto compiled = compile(x.expr().graph().options(), x.shape()))
+        for (std::size_t p = 0; p < compiled->parts(); ++p) shapes.push_back(compiled->state(p));
     if (shapes.empty())
       throw UsageError(fmt::format(
           "recursion \"{}\": a child is missing before any row has a state; give the shapes of a state", name_));
     std::vector<Expr> zeros;
+    zeros.reserve(shapes.size());
     for (const Shape& shape : shapes) zeros.push_back(x.expr().graph().input(Tensor(shape, x.dtype())));
     return zeros;
   }

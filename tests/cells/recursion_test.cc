@@ -235,6 +235,7 @@ TEST(Recursion, GoesThroughLongSequences) {
 }
 
 TEST(Recursion, TakesMissingChildrenForZeros) {
+  const std::vector<std::int32_t> nobody{Structure::kMissing};
   std::mt19937 random(17);
   for (int time = 0; time < 20; ++time) {
     const Net net;
@@ -242,7 +243,7 @@ TEST(Recursion, TakesMissingChildrenForZeros) {
     for (int i = 0; i < 5; ++i) {
       const Instance whole = random_instance(random, time % 2 == 0);
       Instance instance{whole.x, {}};
-      instance.structure.add(0, 0);  // so that there is a state, of which zeros can be made
+      instance.structure.add(time % 4 < 2 ? 0 : 2, 0, time % 4 < 2 ? std::vector<std::int32_t>{} : nobody);
       for (std::int32_t r = 0; r < whole.structure.size(); ++r) {
         std::vector<std::int32_t> children;
         for (const std::int32_t child : whole.structure.children(r))
