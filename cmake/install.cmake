@@ -24,8 +24,11 @@ set(internal_headers
   espalier/blocks/term.h
   espalier/blocks/walk.h
   espalier/blocks/zeros.h
+  espalier/cells/frame.h
   espalier/cells/layout.h
   espalier/cells/program.h
+  espalier/cells/program_run.h
+  espalier/cells/recursion_order.h
   espalier/cells/recursion_program.h
   espalier/cells/trace.h
   espalier/data/byte_file.h

@@ -26,7 +26,7 @@ enum class Leaves : std::int32_t { kOnce, kEach };
 
 /// A step of training moves the weights by this, divided by the number of instances, times the gradient: little enough
 /// for numbers to stay tame over hundreds of steps.
-inline constexpr double kLearningRate = 1e-3;
+inline constexpr double kLearningRate = 1e-5;
 
 /// What one minibatch gave.
 struct BatchResult {

@@ -10,12 +10,6 @@ namespace {
 /// Refused where it is no size.
 std::int32_t checked_size(std::int64_t size) { return Shape{size}[0]; }
 
-std::size_t checked_axis(const Shape& shape, std::int32_t axis) {
-  if (axis < 0 || axis >= shape.rank())
-    throw UsageError(fmt::format("shape: axis {} is outside {} (rank {})", axis, shape.to_string(), shape.rank()));
-  return static_cast<std::size_t>(axis);
-}
-
 }  // namespace
 
 void Shape::refuse_rank(std::size_t rank) {
@@ -24,17 +18,19 @@ void Shape::refuse_rank(std::size_t rank) {
 void Shape::refuse_size(std::int64_t size) {
   throw UsageError(fmt::format("shape: the size of an axis must be 0 to {}, not {}", kLargest, size));
 }
-
-std::int32_t Shape::operator[](std::int32_t axis) const { return dims_[checked_axis(*this, axis)]; }
+void Shape::refuse_axis(std::int32_t axis) const {
+  throw UsageError(fmt::format("shape: axis {} is outside {} (rank {})", axis, to_string(), rank_));
+}
 
 Shape Shape::with(std::int32_t axis, std::int64_t size) const {
+  static_cast<void>((*this)[axis]);  // refuses one that it does not have
   Shape result = *this;
-  result.dims_[checked_axis(*this, axis)] = checked_size(size);
+  result.dims_[static_cast<std::size_t>(axis)] = checked_size(size);
   return result;
 }
 
 Shape Shape::without(std::int32_t axis) const {
-  checked_axis(*this, axis);
+  static_cast<void>((*this)[axis]);  // refuses one that it does not have
   Shape result;
   for (std::int32_t i = 0; i < rank_; ++i)
     if (i != axis) result.dims_[static_cast<std::size_t>(result.rank_++)] = (*this)[i];

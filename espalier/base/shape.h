@@ -28,7 +28,10 @@ class ESPALIER_EXPORT Shape {
 
   std::int32_t rank() const { return rank_; }
   /// The size along `axis`. Refuses an axis outside 0 .. rank-1.
-  std::int32_t operator[](std::int32_t axis) const;
+  std::int32_t operator[](std::int32_t axis) const {
+    if (axis < 0 || axis >= rank_) refuse_axis(axis);
+    return dims_[static_cast<std::size_t>(axis)];
+  }
   /// How many elements: the product of the sizes, 1 for rank 0.
   std::int64_t elements() const {
     std::int64_t n = 1;
@@ -58,6 +61,7 @@ class ESPALIER_EXPORT Shape {
   static constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
   [[noreturn]] static void refuse_rank(std::size_t rank);
   [[noreturn]] static void refuse_size(std::int64_t size);
+  [[noreturn]] void refuse_axis(std::int32_t axis) const;
   std::int32_t rank_ = 0;
   std::array<std::int32_t, kMaxRank> dims_{};
 };

@@ -50,6 +50,7 @@ class Layout {
   void make() {
     make_groups();
     plan_backward();
+    map_in_place();
     open_in_place();
     keep_for_backward();
     place_temps();
@@ -160,6 +161,49 @@ class Layout {
       return other.base == of.base && other.offset != of.offset && other.offset < of.offset + of.width &&
              of.offset < other.offset + other.width;
     });
+  }
+
+  /// A map whose operand is needed by nobody else, nor by any backward, leaves its result in the operand's place; so
+  /// does its gradient. What a product makes and a map changes is then written to one place.
+  void map_in_place() {
+    for (Instruction& instruction : code()) {
+      // What shared operands need to know is the gradient of the result.
+      if (instruction.info->kind != Kind::kMap || instruction.any_shared) continue;
+      const Value& out = value(instruction.out);
+      if (!is_whole_temp(out)) continue;
+      for (std::size_t k = 0; k < instruction.in.size(); ++k) {
+        const Value& in = value(instruction.in[k]);
+        if (!is_whole_temp(in) || in.width != out.width || instruction.info->keeps(k) ||
+            instruction.writes[k] != Write::kStore || readers(in.base) != 1 || keeps_output(in.base))
+          continue;
+        const std::int32_t left = out.base;
+        const std::int32_t taken = in.base;
+        for (Value& each : program_->values_)
+          if (each.base == left) each.base = taken;
+        for (Instruction& each : code())
+          for (Columns& columns : each.zeros)
+            if (columns.base == left) columns.base = taken;
+        break;
+      }
+    }
+  }
+  bool is_whole_temp(const Value& of) {
+    return of.base != kNone && program_->bases_[at(of.base)].place == Place::kTemp && of.offset == 0 &&
+           of.width == program_->bases_[at(of.base)].width;
+  }
+  /// Whether the backward of what makes a base reads it.
+  bool keeps_output(std::int32_t base) {
+    return std::any_of(code().begin(), code().end(), [&](const Instruction& instruction) {
+      return value(instruction.out).base == base && instruction.info->keep.output;
+    });
+  }
+  /// How many operands of instructions are of a base.
+  std::int64_t readers(std::int32_t base) {
+    std::int64_t count = 0;
+    for (const Instruction& instruction : code())
+      count += std::count_if(instruction.in.begin(), instruction.in.end(),
+                             [&](std::int32_t id) { return value(id).base == base; });
+    return count;
   }
 
   /// Where all of a temp's columns are opened by ops that can leave the result in their place, it is kept as it is

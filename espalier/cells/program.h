@@ -194,7 +194,7 @@ inline const Program& program_of(const void* attrs) {
 /// An id for an op that is made at run time; those of the registry are far below.
 OpId next_op_id();
 
-// The functions of a program's op (cells/run.cc).
+// The functions of a program's op (cells/program_run.cc).
 void run_forward(const void* attrs, const StepIn& in, const StepOut& out);
 void run_backward(const void* attrs, const Saved& saved, Grads& grads);
 void run_weight_gradients(const void* attrs, const Saved& saved, Grads& grads);

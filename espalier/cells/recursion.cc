@@ -184,11 +184,9 @@ class Recursion::Impl {
     if (graph.is_trace() || options.expand_cells || options.execution == Execution::kPlain)
       return expand(x, structure, fields);
     const TypeId type = graph.type_id(node);
-    if (const KnownCell* known = graph.known_cells().find(uid_, {&type, 1});
-        known != nullptr && known->epoch == graph.epoch()) {
-      const NodeId first =
-          graph.record_rows_like(known->update, fields.data(), structure.size(), known->results, node, x.where());
-      return states_of(graph, first, known->results);
+    if (KnownCell* known = graph.known_cells().find(uid_, {&type, 1})) {
+      const NodeId first = record_like(graph, *known, x, structure.size(), fields.data());
+      if (index_of(first) >= 0) return states_of(graph, first, known->results);
     }
     const std::shared_ptr<const CompiledRecursion> compiled = compiled_for(graph, x);
     if (compiled == nullptr) return expand(x, structure, fields);
@@ -199,8 +197,26 @@ class Recursion::Impl {
     known.results = static_cast<std::int32_t>(compiled->parts());
     known.update = record_first(graph, compiled, x, structure.size(), fields.data());
     known.epoch = graph.epoch();
+    if (compiled->parts() <= KnownCell::kMostSignatures) {
+      for (std::size_t k = 0; k < compiled->parts(); ++k)
+        known.signatures[k] = graph.signature_id(NodeId{index_of(known.update) + static_cast<std::int32_t>(k)});
+      known.signature_epoch = graph.signature_epoch();
+    }
     graph.known_cells().put(known);
     return states_of(graph, known.update, known.results);
+  }
+
+  /// Like an earlier use, in this graph or before it was cleared; -1 where there is none.
+  static NodeId record_like(Graph& graph, KnownCell& known, const Operand& x, std::int32_t rows, const void* fields) {
+    const NodeId node = x.expr().node();
+    if (known.epoch == graph.epoch())
+      return graph.record_rows_like(known.update, fields, rows, known.results, node, x.where());
+    if (known.signature_epoch != graph.signature_epoch()) return NodeId{-1};
+    const std::span<const SignatureId> results(known.signatures.data(), at(known.results));
+    const CompiledRecursion& compiled = cells::recursion_of(graph.signatures().attrs(results[0]));
+    known.update = NodeId{graph.record_rows_again(results, compiled.parameters(), fields, rows, node, x.where())};
+    known.epoch = index_of(known.update) < 0 ? 0 : graph.epoch();
+    return known.update;
   }
 
   static std::vector<Expr> states_of(const Graph& graph, NodeId first, std::int32_t parts) {

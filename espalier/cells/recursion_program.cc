@@ -26,6 +26,7 @@ void lay_out_operands(RecursionProgram& kind) {
     }
     kind.operands = (kind.operands + kLine - 1) / kLine * kLine;
   }
+  for (const std::size_t parameter : kind.parameters) kind.reads |= std::uint64_t{1} << parameter;
   kind.saved = kind.program->saved();
   kind.deferred = kind.program->deferred();
   kind.hoists = kind.program->hoists() && kind.inputs[0].child == RecursionInput::kX && kind.inputs[0].column < 0;
@@ -101,6 +102,12 @@ void CompiledRecursion::make_infos() {
   info.forward = &run_recursion;
   info.backward = &run_recursion_backward;
   info.weight_gradients = &run_recursion_weight_gradients;
+  info.shared_read = [](const void* attrs, const StepIn& in) {
+    const std::span<const RecursionProgram> kinds = recursion_of(attrs).kinds();
+    std::uint64_t read = 0;
+    for (std::int64_t r = 0; r < in.rows; ++r) read |= kinds[at(kind_of_row(in, r))].reads;
+    return read;
+  };
   for (OpInfo& each : infos_) each.prepare();
 }
 

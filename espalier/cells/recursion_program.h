@@ -16,6 +16,7 @@
 #include "espalier/cells/program.h"
 #include "espalier/graph/graph.h"
 #include "espalier/graph/op_info.h"
+#include "espalier/ops/step.h"
 
 namespace espalier::cells {
 
@@ -23,6 +24,12 @@ namespace espalier::cells {
 struct RowField {
   enum : std::int32_t { kKind, kHeight, kX, kFirstChild };
 };
+
+/// The fields of row r of a step.
+inline const std::int32_t* fields_of_row(const StepIn& in, std::int64_t r) {
+  return reinterpret_cast<const std::int32_t*>(in.fields_data + r * in.fields_stride);
+}
+inline std::int32_t kind_of_row(const StepIn& in, std::int64_t r) { return fields_of_row(in, r)[RowField::kKind]; }
 
 /// An input of a kind's program.
 struct RecursionInput {
@@ -40,6 +47,7 @@ struct RecursionProgram {
   std::shared_ptr<const Program> program;
   std::vector<RecursionInput> inputs;   // of the program
   std::vector<std::size_t> parameters;  // of the program: which inputs of the recursion they are
+  std::uint64_t reads = 0;              // the same, a bit each
   std::int64_t operands = 0;            // floats a row: what is multiplied together, side by side
   std::int64_t saved = 0;               // what the program leaves for its backward
   std::int64_t deferred = 0;            // and for the gradients of its weights
@@ -55,6 +63,8 @@ class CompiledRecursion {
   CompiledRecursion& operator=(const CompiledRecursion&) = delete;
   ~CompiledRecursion() = default;
 
+  /// Different for every one of the process.
+  std::uint64_t uid() const { return uid_; }
   std::span<const RecursionProgram> kinds() const { return kinds_; }
   std::int32_t most_children() const { return most_children_; }
   /// Which come behind x.
@@ -70,6 +80,7 @@ class CompiledRecursion {
  private:
   void make_infos();
 
+  std::uint64_t uid_ = new_uid();
   std::vector<RecursionProgram> kinds_;
   std::int32_t most_children_;
   std::vector<const Parameter*> parameters_;

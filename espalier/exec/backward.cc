@@ -278,14 +278,15 @@ class Backward {
     for (const ConstRows& rows : in.inputs)
       if (!rows.shared())
         lists_.unread.resize(std::max(lists_.unread.size(), static_cast<std::size_t>(rows.width) + 1));
-    lists_.grads.clear();
+    lists_.grads.assign(in.offsets != nullptr ? 1 : in.size(), {});
     any_ = false;
     unread_rows_ = false;
     ledger_.next_step();
     if (in.offsets != nullptr)
       open_ragged();
     else
-      for (std::size_t i = 0; i < in.size(); ++i) open_operand(i);
+      for (std::size_t i = 0; i < in.size(); ++i)
+        if (!view_.is_shared(i)) open_operand(i);
     settle();
     // Even where none of its inputs wants a gradient, a cell leaves what its weights need, and adds to the gradients of
     // results that are used within it.
@@ -376,17 +377,14 @@ class Backward {
     Opened& into = opened(i);
     bool any_row = false;
     for (const float* row : lists_.targets) any_row |= row != nullptr;
-    if (!any_row) {
-      lists_.grads.emplace_back();
-      return;
-    }
+    if (!any_row) return;
     for (float*& row : lists_.targets)
       if (row == nullptr) row = lists_.unread.data();
-    lists_.grads.emplace_back(
-        rows_at<float>(
-            count, width, gradient_memory_, [&](std::int64_t r) { return lists_.targets[static_cast<std::size_t>(r)]; },
-            into.offsets),
-        /*store=*/true);
+    lists_.grads[i] =
+        GradRows(rows_at<float>(
+                     count, width, gradient_memory_,
+                     [&](std::int64_t r) { return lists_.targets[static_cast<std::size_t>(r)]; }, into.offsets),
+                 /*store=*/true);
   }
 
   /// The rows of one node, of which the first is there; null for all where it is null.
@@ -412,9 +410,7 @@ class Backward {
   void open_operand(std::size_t i) {
     Opened& into = opened(i);
     reset(into);
-    if (view_.is_shared(i)) {
-      lists_.grads.emplace_back();
-    } else if (const plan::Block* block = view_.block(i)) {
+    if (const plan::Block* block = view_.block(i)) {
       open_block(i, *block, into);
     } else {
       for (std::size_t j = 0; j < nodes_.size(); ++j)
@@ -439,12 +435,9 @@ class Backward {
       if (gradient(node) == row_at(r)) claim_open(node, into);
     }
     any_ |= any_row;
-    if (!any_row) {
-      lists_.grads.emplace_back();
-      return;
-    }
-    lists_.grads.emplace_back(rows_at<float>(view_.in().rows, width, gradient_memory_, row_at, into.offsets),
-                              /*store=*/true);
+    if (!any_row) return;
+    lists_.grads[i] = GradRows(rows_at<float>(view_.in().rows, width, gradient_memory_, row_at, into.offsets),
+                               /*store=*/true);
   }
 
   /// Rows of an operand are stored if nothing is there, and else added, to zeros where nothing is there.
@@ -539,24 +532,26 @@ class Backward {
     std::vector<DeferredGroup::Target>& targets = lists_.targets_of_group;
     targets.assign(info.inputs.size(), {});
     std::size_t next = 0;
+    bool any_stores = false;
     const NodeId sample = group.sample();
     for (std::size_t i = 0; i < targets.size(); ++i) {
       const NodeId node = graph_.inputs(sample)[i];
       if (next == group.shared().size() || group.shared()[next] != table_.same[at(node)] || !info.by_identity(i))
         continue;
       ++next;
-      if (!wishes_.gets_gradient(node)) continue;
+      if (!wishes_.gets_gradient(node) || !group.reads(i)) continue;
       ensure_open(node);
       ledger_.next_step();
       const bool is_clean = ledger_.claim(node);
       targets[i] = {gradient(node), is_clean && info.stores_shared};
       if (is_clean && !targets[i].store) ledger_.zero(node);
       // The same node twice: whichever is written first, both are added.
-      for (std::size_t k = 0; k < i; ++k) {
+      for (std::size_t k = 0; k < i && !is_clean && any_stores; ++k) {
         if (targets[k].data != targets[i].data || !targets[k].store) continue;
         ledger_.zero(node);
         targets[k].store = false;
       }
+      any_stores |= targets[i].store;
     }
     group.run(targets);
     watch.stop(info.kind == Kind::kProduct, statistics_.seconds);

@@ -33,6 +33,7 @@ void DeferredGroup::add(const StepView& view, const Saved& saved) {
     parameters_.assign(in.parameters.begin(), in.parameters.end());
     shared_.clear();
     nodes_.clear();
+    read_ = 0;
     for (std::size_t i = 0; i < in.size(); ++i)
       if (view.is_shared(i)) shared_.push_back(view.operand(0, i));
   }
@@ -44,6 +45,7 @@ void DeferredGroup::add(const StepView& view, const Saved& saved) {
   // Only what will be read: rows that nobody reads must not keep others from being one matrix.
   const OpInfo& info = *graph_->signature(nodes_[0]).info;
   const bool is_cell = info.kind == Kind::kCell;
+  read_ |= info.shared_read == nullptr ? ~std::uint64_t{0} : info.shared_read(graph_->attrs(nodes_[0]), in);
   Column* column = segment.columns.data();
   for (std::size_t i = 0; i < in.size(); ++i)
     set(*column++, in[i],

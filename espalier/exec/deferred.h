@@ -26,6 +26,8 @@ class DeferredGroup {
   SignatureId signature() const { return signature_; }
   bool empty() const { return used_ == 0; }
   NodeId sample() const { return nodes_[0]; }
+  /// Whether some row reads shared operand i.
+  bool reads(std::size_t i) const { return (read_ >> i & 1U) != 0; }
   /// The shared operands, as nodes of the graph.
   std::span<const NodeId> shared() const { return shared_; }
 
@@ -69,6 +71,7 @@ class DeferredGroup {
   std::vector<NodeId> shared_;
   std::vector<Shape> shapes_;
   std::vector<const Parameter*> parameters_;
+  std::uint64_t read_ = 0;  // operands, a bit each
   std::size_t operands_ = 0;
   std::size_t results_ = 0;
   std::vector<Segment> segments_;

@@ -37,7 +37,7 @@ void refuse_mixture(const Graph& graph, std::span<const NodeId> known, std::span
 
 const std::byte* leaf_value(const Graph& graph, NodeId leaf) {
   if (const Parameter* parameter = graph.shared(leaf) ? graph.parameter_of(leaf) : nullptr) {
-    require_unchanged(graph, leaf);
+    if (is_changed(graph, leaf, *parameter)) require_unchanged(graph, leaf);
     return parameter->value().data();
   }
   InputFields fields;

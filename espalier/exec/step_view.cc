@@ -100,25 +100,27 @@ void StepView::open_operands(const Run& run, std::int32_t step) {
     blocks_.resize(first.size(), nullptr);
     for (const plan::Block& block : blocks) blocks_[static_cast<std::size_t>(block.operand)] = &block;
   }
+  const bool is_cell = info.kind == Kind::kCell;  // it knows its shapes
+  parameters_.assign(first.size(), nullptr);
+  rows_.resize(first.size());
   for (std::size_t i = 0; i < first.size(); ++i) {
     const Type& type = graph_.type(first[i]);
-    shapes_.push_back(type.shape);
-    parameters_.push_back(nullptr);
+    if (!is_cell) shapes_.push_back(type.shape);
     if (info.by_identity(i) && graph_.shared(first[i])) {
       shared_ |= std::uint64_t{1} << i;
-      parameters_.back() = graph_.parameter_of(first[i]);
-      rows_.push_back({address(first[i]), count, type.elements, 0, nullptr});
+      parameters_[i] = graph_.parameter_of(first[i]);
+      rows_[i] = {address(first[i]), count, type.elements, 0, nullptr};
     } else if (const plan::Block* there = block(i)) {
       const auto* data = reinterpret_cast<const float*>(
           run.values + run.plan->values.at[static_cast<std::size_t>(there->piece)] + there->before);
       const std::int64_t next = there->row_bytes / static_cast<std::int64_t>(sizeof(float));
       if (numbers_.empty())
-        rows_.push_back({data, count, type.elements, next, nullptr});
+        rows_[i] = {data, count, type.elements, next, nullptr};
       else
-        rows_.push_back(rows_at<const float>(
-            count, type.elements, memory_, [&](std::int64_t r) { return data + number(r) * next; }, offsets(i)));
+        rows_[i] = rows_at<const float>(
+            count, type.elements, memory_, [&](std::int64_t r) { return data + number(r) * next; }, offsets(i));
     } else {
-      rows_.push_back(operand_rows(i, type.elements));
+      rows_[i] = operand_rows(i, type.elements);
     }
   }
 }

@@ -8,21 +8,13 @@
 #include <limits>
 
 #include "espalier/base/error.h"
+#include "espalier/graph/shared_names.h"
 
 namespace espalier {
 namespace {
 
 /// In a key, the name of a shared input; other input words are types.
 constexpr std::uint32_t kSharedInput = 0x80000000U;
-/// Names of parameters, and of what was derived from them, count down from here by their numbers, which stay. All other
-/// shared nodes are named by their ids, from 1. There are fewer nodes than would reach the others.
-constexpr std::uint32_t kFirstName = 0x7FFFFFFFU;
-constexpr std::int32_t kMostNumbers = 1 << 20;
-constexpr std::int32_t kMostNodes = std::numeric_limits<std::int32_t>::max() - 2 * kMostNumbers;
-
-std::uint32_t name_of_number(std::int32_t number) { return kFirstName - static_cast<std::uint32_t>(number); }
-std::uint32_t name_of_node(std::size_t node) { return static_cast<std::uint32_t>(node) + 1; }
-
 [[noreturn]] void refuse_stale(std::string_view what, std::string_view name, NodeId node, std::string_view at) {
   throw UsageError(
       fmt::format("{0}: {1} belongs to a graph that was cleared or destroyed\n  {1}: node {2}{3}\n"
@@ -86,82 +78,6 @@ void Graph::begin_instance(std::uint64_t key) {
   current_instance_ = InstanceId{instances_++};
   instance_key_ = key;
   random_ops_ = 0;
-}
-
-// --- leaves ----------------------------------------------------------------------------------------------------------
-
-Expr Graph::add_leaf_data(const LeafAttrs& attrs, const void* data, SourceLine where) {
-  static const OpInfo& info = op_info(find_op("input"));
-  const InputFields fields{data};
-  NewestLeaf& newest = newest_leaves_[static_cast<std::size_t>(attrs.shape.elements()) % newest_leaves_.size()];
-  if (newest.epoch == epoch_ && newest.attrs == attrs) return expr(record_like(newest.node, &fields, {}, where));
-  const Expr leaf = record_leaf(info, &attrs, &fields, where);
-  newest = {leaf.node(), epoch_, attrs};
-  return leaf;
-}
-
-Expr Graph::input(const Tensor& tensor, const char* file, std::int32_t line) {
-  const SourceLine where{file, line};
-  if (tensor.dtype() == DType::kInt32)
-    throw UsageError(fmt::format("input: a node holds float32 or float64, not int32\n  at {}", where.to_string()));
-  std::byte* data = leaf_data_.allocate(tensor.bytes());
-  std::memcpy(data, tensor.data(), tensor.bytes());
-  return add_leaf_data({tensor.dtype(), tensor.shape()}, data, where);
-}
-
-Expr Graph::input(const Shape& shape, std::span<const float> values, const char* file, std::int32_t line) {
-  if (options_.dtype == DType::kFloat64) return input(Tensor::from(shape, values).to(DType::kFloat64), file, line);
-  const SourceLine where{file, line};
-  if (static_cast<std::int64_t>(values.size()) != shape.elements())
-    throw UsageError(fmt::format("input: {} values given for shape {}, which holds {}\n  at {}", values.size(),
-                                 shape.to_string(), shape.elements(), where.to_string()));
-  auto* data = leaf_data_.allocate_array<float>(shape.elements());
-  std::copy(values.begin(), values.end(), data);
-  return add_leaf_data({DType::kFloat32, shape}, data, where);
-}
-
-Expr Graph::constant(const Shape& shape, double value, const char* file, std::int32_t line) {
-  return input(Tensor::filled(shape, value, options_.dtype), file, line);
-}
-
-Expr Graph::parameter(const Parameter& parameter) {
-  if (const std::int32_t known = parameters_.find(parameter.uid()); known >= 0) return expr(NodeId{known});
-  static const OpInfo& info = op_info(find_op("parameter"));
-  const LeafAttrs attrs{parameter.value().dtype(), parameter.shape()};
-  if (attrs.dtype == DType::kInt32)
-    throw UsageError(fmt::format("parameter \"{}\": a node holds float32 or float64, not int32", parameter.name()));
-  const ParameterFields fields{&parameter, parameter.version()};
-  const Expr result = record_leaf(info, &attrs, &fields, {});
-  instance_[at(result.node())] = kNoInstance;
-  name_shared(result.node(), parameter.uid());
-  return result;
-}
-
-Expr Graph::derived(std::uint64_t uid, const std::function<Expr(Graph&)>& make) {
-  if (const std::int32_t known = parameters_.find(uid); known >= 0) return expr(NodeId{known});
-  const Expr made = make(*this);
-  if (!shared(made.node()))
-    throw UsageError(fmt::format("derived: {} is not made from parameters alone", describe(made.node())));
-  if (shared_[at(made.node())] == name_of_node(at(made.node())))
-    name_shared(made.node(), uid);
-  else  // a parameter, or derived by another name: it keeps that
-    static_cast<void>(parameters_.add(uid, made.node(), type_id(made.node())));
-  return made;
-}
-
-void Graph::name_shared(NodeId node, std::uint64_t uid) {
-  const std::int32_t number = parameters_.add(uid, node, type_id(node));
-  if (number >= kMostNumbers)
-    throw ResourceError(fmt::format("graph: {} parameters are recorded, the most there can be", kMostNumbers));
-  shared_[at(node)] = name_of_number(number);
-}
-
-const Parameter* Graph::parameter_of(NodeId node) const {
-  static const OpInfo& info = op_info(find_op("parameter"));
-  if (signature(node).info != &info) return nullptr;
-  ParameterFields parameter;
-  std::memcpy(&parameter, fields(node), sizeof(parameter));
-  return parameter.parameter;
 }
 
 // --- recording -------------------------------------------------------------------------------------------------------
@@ -386,18 +302,18 @@ void Graph::grow_fields(std::size_t at_least) {
   return expr(NodeId{size_++});
 }
 
-/// Appends a node of the signature of `sample`, whose inputs are in place.
-[[gnu::always_inline]] inline NodeId Graph::append_like(std::size_t sample, std::size_t operands, const void* fields,
-                                                        InstanceId instance, SourceLine where, std::int32_t rows,
-                                                        std::int32_t given) {
+/// Appends a node of a known signature, whose inputs are in place.
+[[gnu::always_inline]] inline NodeId Graph::append_known(SignatureId signature, std::size_t operands,
+                                                         const void* fields, InstanceId instance, SourceLine where,
+                                                         std::int32_t rows, std::int32_t given) {
   if (size_ == capacity_) [[unlikely]]
     grow();
   const auto n = static_cast<std::size_t>(size_);
-  const SignatureId signature = signature_[sample];
-  const auto field_bytes = static_cast<std::size_t>(signatures_[signature].info->field_bytes);
+  const Signature& known = signatures_[signature];
+  const auto field_bytes = static_cast<std::size_t>(known.info->field_bytes);
   field_begin_[n] = field_bytes > 0 ? add_fields(fields, field_bytes, rows, given) : 0;
   signature_[n] = signature;
-  type_[n] = type_[sample];
+  type_[n] = known.type;
   rows_[n] = rows;
   instance_[n] = instance == kNoInstance ? current_instance_ : instance;
   source_file_[n] = where.file();
@@ -450,7 +366,7 @@ template <class Given>
     if (!std::equal(words, words + info.attr_words, known)) return -1;
   }
   if (info.check != nullptr && !is_choice(signatures_[signature_[sample]], fields)) return -1;
-  return index_of(append_like(sample, count, fields, instance, where, rows, kSingle));
+  return index_of(append_known(signature_[sample], count, fields, instance, where, rows, kSingle));
 }
 
 /// Remembers a node, where others may be recorded like it.
@@ -554,17 +470,41 @@ NodeId Graph::record_rows_like(NodeId sample, const void* fields, std::int32_t r
   const NodeId* const of_sample = inputs_.data() + input_begin_[like];
   nodes[0] = stacked;
   std::copy(of_sample + 1, of_sample + operands, nodes + 1);
-  const NodeId node = append_like(like, operands, fields, instance_[at(stacked)], where, rows, rows);
+  const NodeId node = append_known(signature_[like], operands, fields, instance_[at(stacked)], where, rows, rows);
   any_many_ = true;
   record_results_like(sample, node, results, where);
   return node;
+}
+
+std::int32_t Graph::record_rows_again(std::span<const SignatureId> results,
+                                      std::span<const Parameter* const> parameters, const void* fields,
+                                      std::int32_t rows, NodeId stacked, SourceLine where) {
+  const auto attr_words = static_cast<std::size_t>(signatures_[results[0]].info->attr_words);
+  const std::span<const std::uint32_t> words = signatures_.key(results[0]).subspan(1 + attr_words);
+  const std::size_t operands = 1 + parameters.size();
+  NodeId* const nodes = room_for_inputs(operands);  // parameters have no inputs: it stays where it is
+  nodes[0] = stacked;
+  if (words.size() != operands || words[0] != static_cast<std::uint32_t>(index_of(type_[at(stacked)]))) return -1;
+  for (std::size_t i = 1; i < operands; ++i) {
+    nodes[i] = parameter(*parameters[i - 1]).node();
+    if (words[i] != (kSharedInput | shared_[at(nodes[i])])) return -1;
+  }
+  const InstanceId instance = instance_[at(stacked)];
+  const NodeId node = append_known(results[0], operands, fields, instance, where, rows, rows);
+  any_many_ = true;
+  for (const SignatureId signature : results.subspan(1)) {
+    *room_for_inputs(1) = node;
+    append_known(signature, 1, nullptr, instance_[at(node)], where, rows, kSingle);
+  }
+  return index_of(node);
 }
 
 void Graph::record_results_like(NodeId sample, NodeId cell, std::int32_t results, SourceLine where) {
   const InstanceId instance = instance_[at(cell)];
   for (std::int32_t k = 1; k < results; ++k) {
     *room_for_inputs(1) = cell;
-    append_like(at(sample) + static_cast<std::size_t>(k), 1, nullptr, instance, where, rows_[at(cell)], kSingle);
+    const SignatureId signature = signature_[at(sample) + static_cast<std::size_t>(k)];
+    append_known(signature, 1, nullptr, instance, where, rows_[at(cell)], kSingle);
   }
 }
 
@@ -581,7 +521,7 @@ NodeId Graph::record_like(NodeId sample, const void* fields, std::span<const Nod
   const NodeId* const of_sample = inputs_.data() + input_begin_[like];
   for (std::size_t i = stacked.size(); i < operands; ++i) nodes[i] = of_sample[i];
   const std::int32_t rows = stacked.empty() ? kSingle : rows_[at(stacked[0])];
-  return append_like(like, operands, fields, instance, where, rows, rows);
+  return append_known(signature_[like], operands, fields, instance, where, rows, rows);
 }
 
 void Graph::refuse(const OpInfo& info, const Refusal& refusal, std::span<const NodeId> operands, SourceLine where,
@@ -593,6 +533,7 @@ void Graph::refuse(const OpInfo& info, const Refusal& refusal, std::span<const N
 
 void Graph::roll_back(const Mark& to) {
   if (size_ > to.size) ++epoch_;
+  if (signatures_.size() > to.signatures) ++signature_epoch_;
   parameters_.truncate(to.size);
   signatures_.truncate(to.signatures);
   size_ = to.size;  // the fields of what is rolled back stay as unused bytes

@@ -35,6 +35,7 @@
 #include "espalier/graph/op_info.h"
 #include "espalier/graph/parameter.h"
 #include "espalier/graph/parameter_nodes.h"
+#include "espalier/graph/shared_names.h"
 #include "espalier/graph/signatures.h"
 #include "espalier/graph/statistics.h"
 
@@ -182,6 +183,10 @@ class ESPALIER_EXPORT Graph {
   /// ones of its `results`, which follow it.
   NodeId record_rows_like(NodeId sample, const void* fields, std::int32_t rows, std::int32_t results, NodeId stacked,
                           SourceLine where);
+  /// The same where the sample was recorded before clear(): its signature, and those of its further results, are known,
+  /// and the parameters behind the stacked operand. Gives -1 where a parameter is of another type by now.
+  std::int32_t record_rows_again(std::span<const SignatureId> results, std::span<const Parameter* const> parameters,
+                                 const void* fields, std::int32_t rows, NodeId stacked, SourceLine where);
   /// The same for a cell without fields and the further ones of its results, which follow it.
   NodeId record_like(NodeId sample, std::int32_t results, std::span<const NodeId> stacked, SourceLine where);
   /// The cells that were used here, to find a sample by.
@@ -241,8 +246,13 @@ class ESPALIER_EXPORT Graph {
   SourceLine source(NodeId node) const { return {source_file_[at(node)], source_line_[at(node)]}; }
   /// Made from parameters only: one tensor for a whole step.
   bool shared(NodeId node) const { return shared_[at(node)] != 0; }
-  /// The parameter of a parameter's node, else null.
-  const Parameter* parameter_of(NodeId node) const;
+  /// The parameter of a parameter's node, else null: a leaf that has a name which stays.
+  const Parameter* parameter_of(NodeId node) const {
+    if (!is_name_of_number(shared_[at(node)]) || input_begin_[at(node)] != input_begin_[at(node) + 1]) return nullptr;
+    ParameterFields parameter;
+    std::memcpy(&parameter, fields(node), sizeof(parameter));
+    return parameter.parameter;
+  }
   /// "node 412 = concat(node 398, node 411)", or `parameter "cell.W"`.
   std::string describe(NodeId node) const;
   /// "float32[64]", and of seven such rows "float32[64] x 7".
@@ -259,7 +269,8 @@ class ESPALIER_EXPORT Graph {
   bool keeps_signatures() const;
   void forget_signatures();
   /// Makes a node shared, under a name that outlives clear().
-  void name_shared(NodeId node, std::uint64_t uid);
+  void name_shared(NodeId node, std::uint64_t uid, SignatureId signature = ParameterNodes::kNoSignature);
+  Expr record_parameter_again(const Parameter& parameter, const ParameterNodes::Before& before);
   /// The node of an operand that is no Expr of this graph: a parameter's.
   NodeId node_of(const OpInfo& info, std::size_t position, const Operand& operand);
   [[noreturn]] void refuse_operand(const OpInfo& info, std::size_t position, const Expr& expr, SourceLine where) const;
@@ -274,8 +285,8 @@ class ESPALIER_EXPORT Graph {
   /// `given` is how many rows there are fields for, or kSingle.
   Expr append(const OpInfo& info, const void* attrs, const void* fields, std::span<const NodeId> operands,
               SourceLine where, std::int32_t given = kSingle);
-  NodeId append_like(std::size_t sample, std::size_t operands, const void* fields, InstanceId instance,
-                     SourceLine where, std::int32_t rows, std::int32_t given);
+  NodeId append_known(SignatureId signature, std::size_t operands, const void* fields, InstanceId instance,
+                      SourceLine where, std::int32_t rows, std::int32_t given);
   void record_results_like(NodeId sample, NodeId cell, std::int32_t results, SourceLine where);
   Expr record_operands(const OpInfo& info, const void* attrs, const void* fields, std::span<const Operand> operands,
                        std::int32_t given);

@@ -19,7 +19,9 @@ struct Compiled;
 struct KnownCell {
   static constexpr std::size_t kMostInputs = 8;
 
-  std::uint64_t cell = 0;   // 0: none; uids start at 1
+  std::uint64_t cell = 0;  // 0: none; uids start at 1
+  static constexpr std::size_t kMostSignatures = 4;
+
   std::uint32_t epoch = 0;  // of the graph, when the nodes were recorded
   std::uint32_t inputs = 0;
   std::array<TypeId, kMostInputs> types{};
@@ -27,6 +29,9 @@ struct KnownCell {
   NodeId projection{};       // if it has one
   NodeId update{};           // likewise
   std::int32_t results = 0;  // where the update is all there is, of the very inputs: how many it has; else 0
+  /// Of a recursion, the signatures of its results, which outlive clear(); and of which epoch they are, 0 for none.
+  std::array<SignatureId, kMostSignatures> signatures{};
+  std::uint32_t signature_epoch = 0;
 
   bool is_of(std::uint64_t uid, std::span<const TypeId> of) const {
     if (cell != uid || inputs != of.size()) return false;

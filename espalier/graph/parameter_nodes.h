@@ -12,33 +12,57 @@ namespace espalier {
 
 class ParameterNodes {
  public:
+  static constexpr SignatureId kNoSignature{-1};
+
   /// The node, or -1.
   std::int32_t find(std::uint64_t uid) const {
     const Known& known = *place_of(uid);
     return known.epoch == epoch_ ? known.node : -1;
   }
 
-  /// Adds one that has no node; returns its number, from 0. One whose type has changed gets another.
-  std::int32_t add(std::uint64_t uid, NodeId node, TypeId type) {
+  /// What is known of a parameter that has no node now, but had one before the graph was cleared: its type and
+  /// signature, and its number. Null for all others.
+  struct Before {
+    TypeId type;
+    SignatureId signature;
+    std::int32_t number;
+  };
+  const Before* before(std::uint64_t uid) const {
+    const Known& known = *place_of(uid);
+    return known.uid == 0 || known.of.signature == kNoSignature ? nullptr : &known.of;
+  }
+  /// Gives such a parameter its node.
+  void add_again(std::uint64_t uid, NodeId node) {
+    Known& known = *place_of(uid);
+    known.node = index_of(node);
+    known.epoch = epoch_;
+    recorded_.push_back(uid);
+  }
+
+  /// Adds one that has no node; returns its number, from 0. One whose type has changed gets another. A parameter has a
+  /// signature, which is that of its type.
+  std::int32_t add(std::uint64_t uid, NodeId node, TypeId type, SignatureId signature = kNoSignature) {
     if (2 * (used_ + 1) > slots_.size()) grow();
     Known& known = *place_of(uid);
     if (known.uid == 0) {
       ++used_;
-      known = {.uid = uid, .number = numbers_++, .type = type};
-    } else if (known.type != type) {
-      known.number = numbers_++;
-      known.type = type;
+      known = {.uid = uid, .of = {type, signature, numbers_++}};
+    } else if (known.of.type != type) {
+      known.of = {type, signature, numbers_++};
     }
-    known.node = index_of(node);
-    known.epoch = epoch_;
-    recorded_.push_back(uid);
-    return known.number;
+    known.of.signature = signature;
+    add_again(uid, node);
+    return known.of.number;
   }
 
-  /// Forgets the nodes from `size` on: they were recorded for an operation that was refused.
+  /// Forgets the nodes from `size` on: they were recorded for an operation that was refused, and their signatures with
+  /// it.
   void truncate(std::int32_t size) {
-    for (; !recorded_.empty() && find(recorded_.back()) >= size; recorded_.pop_back())
-      place_of(recorded_.back())->epoch = 0;
+    for (; !recorded_.empty() && find(recorded_.back()) >= size; recorded_.pop_back()) {
+      Known& known = *place_of(recorded_.back());
+      known.epoch = 0;
+      known.of.signature = kNoSignature;
+    }
   }
   /// Forgets all nodes, and no number.
   void forget_nodes() {
@@ -52,8 +76,7 @@ class ParameterNodes {
  private:
   struct Known {
     std::uint64_t uid = 0;  // 0: free; uids start at 1
-    std::int32_t number = -1;
-    TypeId type{};
+    Before of{TypeId{}, kNoSignature, -1};
     std::int32_t node = -1;
     std::uint64_t epoch = 0;  // that the node is of; 0: none
   };

@@ -1,0 +1,223 @@
+/// Frame: the rows of a ProgramRun that one thread has at hand, and its memory for them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "espalier/base/at.h"
+#include "espalier/base/threads.h"
+#include "espalier/cells/program_run.h"
+#include "espalier/ops/weight_product.h"
+
+namespace espalier::cells {
+
+/// Rows of a piece: what a product leaves is still in the second cache when the next instruction reads it.
+inline constexpr std::int64_t kPieceRows = 64;
+
+/// `width` columns of rows, behind the first `offset`.
+inline Rows columns_of(Rows rows, std::int64_t offset, std::int64_t width) {
+  rows.data += offset;
+  rows.width = width;
+  if (rows.count == 1 && rows.offsets == nullptr) rows.stride = std::max(rows.stride, width);
+  return rows;
+}
+
+/// Nobody writes to what is only read: gradients and values share one kind of view.
+inline Rows writable(const ConstRows& rows) {
+  return {const_cast<float*>(rows.data), rows.count, rows.width, rows.stride, rows.offsets};
+}
+
+/// Memory of a thread for the program it runs; used again by the next.
+struct Memory {
+  struct Scratch {
+    std::vector<float> piece, tile;
+  };
+  Scratch values, gradients;
+  std::vector<float> parts;
+  std::vector<ConstRows> in;
+  std::vector<GradRows> grads;
+  std::vector<std::int64_t> offsets;
+
+  static Memory& of_thread() {
+    thread_local Memory memory;
+    return memory;
+  }
+  /// `count` floats that nobody else uses until the next call.
+  float* room_for_parts(std::int64_t count) {
+    if (parts.size() < at(count)) parts.resize(at(count));
+    return parts.data();
+  }
+  void open(const Program& program, bool backward) {
+    const auto grow = [](std::vector<float>& memory, std::int64_t floats) {
+      if (memory.size() < at(floats)) memory.resize(at(floats));
+    };
+    grow(values.piece, program.scratch().piece * kPieceRows);
+    grow(values.tile, program.scratch().tile * program.tile_rows());
+    if (!backward) return;
+    grow(gradients.piece, program.scratch().piece_gradients * kPieceRows);
+    grow(gradients.tile, program.scratch().tile_gradients * program.tile_rows());
+  }
+};
+
+class Frame {
+ public:
+  Frame(const ProgramRun& run, bool backward) : run_(run), memory_(Memory::of_thread()) {
+    memory_.open(run.program(), backward);
+  }
+
+  const ProgramRun& run() const { return run_; }
+  const Program& program() const { return run_.program(); }
+  Memory& memory() const { return memory_; }
+
+  /// All rows of a step at once, for what reads only what forward kept: of anything else one row stands for all.
+  void open_all() {
+    all_rows_ = true;
+    open_piece(0, run_.in().rows);
+  }
+  /// A new piece: `count` rows from row `begin` of the step on.
+  void open_piece(std::int64_t begin, std::int64_t count) {
+    piece_begin_ = begin;
+    piece_count_ = count;
+    open_tile(begin, count);
+  }
+  /// The rows at hand: the whole piece, or some of its rows.
+  void open_tile(std::int64_t begin, std::int64_t count) {
+    begin_ = begin;
+    count_ = count;
+  }
+  void open_whole() { open_tile(piece_begin_, piece_count_); }
+  std::int64_t begin() const { return begin_; }
+  std::int64_t count() const { return count_; }
+
+  /// `width` columns of what is at a location, behind the first `offset`.
+  Rows rows_at(const Location& location, std::int64_t offset, std::int64_t width, Memory::Scratch& scratch) const {
+    if (location.in == Location::In::kRows) {
+      float* const data = location.data + offset;
+      if (count_ == 1) {
+        const std::int64_t row = location.offsets != nullptr ? location.offsets[begin_] : begin_ * location.stride;
+        return {data + row, 1, width, std::max(location.stride, width), nullptr};
+      }
+      if (location.offsets != nullptr) return {data, count_, width, location.stride, location.offsets + begin_};
+      return {data + begin_ * location.stride, count_, width, location.stride, nullptr};
+    }
+    const bool in_tile = location.in == Location::In::kTile;
+    float* const data = (in_tile ? scratch.tile : scratch.piece).data() + location.before + offset;
+    if (all_rows_) return {data, count_, width, 0, nullptr};
+    return {in_tile ? data : data + (begin_ - piece_begin_) * location.stride, count_, width, location.stride, nullptr};
+  }
+  Rows value(std::int32_t id) const {
+    const Value& value = program().value(id);
+    return rows_at(run_.value(value.base), value.offset, value.width, memory_.values);
+  }
+  /// Also of a shared input.
+  ConstRows operand(std::int32_t id) const {
+    const Value& value = program().value(id);
+    if (value.base >= 0) return rows_at(run_.value(value.base), value.offset, value.width, memory_.values);
+    return {run_.in().inputs[at(value.shared)].data, count_, value.width, 0, nullptr};
+  }
+  /// The gradient of a value; without data where it has none.
+  Rows gradient(std::int32_t id) const {
+    const Value& value = program().value(id);
+    const Location& location = run_.gradient(value.base);
+    return location.is_none() ? Rows() : rows_at(location, value.offset, value.width, memory_.gradients);
+  }
+  Rows gradient_of(const Columns& columns) const {
+    return rows_at(run_.gradient(columns.base), columns.offset, columns.width, memory_.gradients);
+  }
+  Rows saved_of(const Instruction& instruction) const {
+    if (instruction.saved_floats == 0 || run_.saved().is_none()) return {};
+    return rows_at(run_.saved().columns(instruction.saved, instruction.saved_floats), 0, instruction.saved_floats,
+                   memory_.values);
+  }
+  ops::Weights weights_of(const Instruction& instruction) const {
+    const Value& W = program().value(instruction.in[at(instruction.parts)]);
+    const auto input = at(W.shared);
+    return {run_.in().inputs[input].data, W.shape[0], W.shape[1], run_.in().parameter(input), run_.in().use};
+  }
+
+  /// The rows at hand as an op's kernel wants them. Valid until the next call.
+  StepIn step_in(const Instruction& instruction) const {
+    StepIn step;
+    step.rows = count_;
+    memory_.in.resize(instruction.in.size());
+    for (std::size_t k = 0; k < instruction.in.size(); ++k) memory_.in[k] = operand(instruction.in[k]);
+    step.shapes = instruction.shapes;
+    if (instruction.info->is_ragged()) open_ragged(instruction, step);
+    step.inputs = memory_.in;
+    step.out = &program().value(instruction.out).shape;
+    if (instruction.random >= 0) {
+      step.fields_data = run_.in().fields_data + begin_ * run_.in().fields_stride + instruction.random;
+      step.fields_stride = run_.in().fields_stride;
+    } else {
+      step.fields_data = instruction.fields.data();  // one for all rows
+    }
+    return step;
+  }
+
+ private:
+  /// One list of the operands of all rows, row after row.
+  void open_ragged(const Instruction& instruction, StepIn& step) const {
+    const auto n = static_cast<std::int64_t>(instruction.in.size());
+    memory_.offsets.resize(at(count_ * n + count_ + 1));
+    std::int64_t* const places = memory_.offsets.data();
+    std::int64_t* const begins = places + count_ * n;
+    const float* const first = memory_.in[0][0];
+    for (std::int64_t r = 0; r < count_; ++r) {
+      begins[r] = r * n;
+      for (std::int64_t k = 0; k < n; ++k)
+        places[r * n + k] =
+            (reinterpret_cast<std::intptr_t>(memory_.in[at(k)][r]) - reinterpret_cast<std::intptr_t>(first)) /
+            static_cast<std::intptr_t>(sizeof(float));
+    }
+    begins[count_] = count_ * n;
+    const std::int64_t width = memory_.in[0].width;
+    memory_.in.assign(1, {first, count_ * n, width, width, places});
+    step.shapes = step.shapes.first(1);
+    step.offsets = begins;
+  }
+
+  const ProgramRun& run_;
+  Memory& memory_;
+  bool all_rows_ = false;
+  std::int64_t piece_begin_ = 0;
+  std::int64_t piece_count_ = 0;
+  std::int64_t begin_ = 0;
+  std::int64_t count_ = 0;
+};
+
+/// Whether the parts lie side by side in every row: they are one matrix then.
+template <class Part>
+bool side_by_side(std::int32_t parts, const Part& part) {
+  const auto first = part(0);
+  std::int64_t width = first.width;
+  for (std::int32_t k = 1; k < parts; ++k) {
+    const auto next = part(k);
+    if (next.offsets != nullptr || first.offsets != nullptr || next.data != first.data + width) return false;
+    if (first.count > 1 && next.stride != first.stride) return false;
+    width += next.width;
+  }
+  return true;
+}
+
+/// Work below which a part is not worth the waking of a thread.
+inline constexpr std::int64_t kLeastWork = std::int64_t{1} << 17;
+inline constexpr std::int64_t kLeastRows = 8;
+
+/// Calls f(begin, count) for the pieces of some rows, in the threads of the pool where that pays.
+template <class F>
+void for_each_piece(const Program& program, std::int64_t first, std::int64_t rows, const F& f) {
+  const std::int64_t grain = std::max(kLeastRows, kLeastWork / std::max<std::int64_t>(program.work(), 1));
+  parallel_for(rows, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (; begin < end; begin += kPieceRows) f(first + begin, std::min(kPieceRows, end - begin));
+  });
+}
+
+/// Calls f(begin, count) for the tiles of a piece.
+template <class F>
+void for_each_tile(const Frame& frame, std::int64_t tile_rows, const F& f) {
+  const std::int64_t end = frame.begin() + frame.count();
+  for (std::int64_t begin = frame.begin(); begin < end; begin += tile_rows) f(begin, std::min(tile_rows, end - begin));
+}
+
+}  // namespace espalier::cells

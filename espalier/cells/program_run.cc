@@ -1,0 +1,147 @@
+// Finds where the values of a program are, and runs it forward.
+#include "espalier/cells/program_run.h"
+
+#include "espalier/base/at.h"
+#include "espalier/cells/frame.h"
+#include "espalier/kernels/rows.h"
+
+namespace espalier::cells {
+namespace {
+
+Location location_of(const Rows& rows) { return {rows.data, rows.stride, rows.offsets}; }
+
+/// Memory of the thread: so many floats a row before it.
+Location scratch(const Program& program, bool in_tile, std::int64_t before, std::int64_t width) {
+  if (in_tile) return {nullptr, width, nullptr, Location::In::kTile, before * program.tile_rows()};
+  return {nullptr, width, nullptr, Location::In::kPiece, before * kPieceRows};
+}
+
+/// Parts as one matrix: where they lie, or copied beside each other.
+ConstRows joined(const Frame& frame, const Instruction& instruction, std::int64_t width) {
+  if (instruction.parts == 1) return frame.value(instruction.in[0]);
+  const auto part = [&](std::int32_t k) { return frame.value(instruction.in[at(k)]); };
+  if (side_by_side(instruction.parts, part)) return columns_of(part(0), 0, width);
+  float* const memory = frame.memory().room_for_parts(frame.count() * width);
+  std::int64_t column = 0;
+  for (std::int32_t k = 0; k < instruction.parts; ++k) {
+    const Rows rows = part(k);
+    for (std::int64_t r = 0; r < frame.count(); ++r)
+      kernels::copy({rows[r], at(rows.width)}, {memory + r * width + column, at(rows.width)});
+    column += rows.width;
+  }
+  return {memory, frame.count(), width, width, nullptr};
+}
+
+void forward_product(const Frame& frame, const Instruction& instruction) {
+  const ops::Weights W = frame.weights_of(instruction);
+  const bool has_bias = instruction.in.size() > at(instruction.parts) + 1;
+  const float* bias = has_bias ? frame.operand(instruction.in.back()).data : nullptr;
+  ops::multiply_by_weights(joined(frame, instruction, W.k), W, bias, frame.value(instruction.out),
+                           instruction.accumulates);
+}
+
+void forward_op(const Frame& frame, const Instruction& instruction) {
+  StepOut out;
+  out.y = frame.value(instruction.out);
+  out.saved = frame.saved_of(instruction);
+  out.in_place = instruction.in_place && !frame.run().saved().is_none();
+  const bool needs_place = instruction.saved_floats > 0 && instruction.info->overwrites == nullptr;
+  if (needs_place && out.saved.data == nullptr)  // one for all rows
+    out.saved = {frame.memory().room_for_parts(instruction.saved_floats), frame.count(), instruction.saved_floats, 0,
+                 nullptr};
+  instruction.info->forward(instruction.attrs.data(), frame.step_in(instruction), out);
+}
+
+void forward_piece(Frame& frame, std::int64_t begin, std::int64_t count) {
+  const Program& program = frame.program();
+  frame.open_piece(begin, count);
+  for (const Group& group : program.groups()) {
+    if (group.first == 0 && frame.run().in().hoisted.data != nullptr) continue;
+    frame.open_whole();
+    const Instruction& first = program.instructions()[at(group.first)];
+    if (first.is_product()) {
+      forward_product(frame, first);
+      continue;
+    }
+    for_each_tile(frame, group.tile_rows, [&](std::int64_t row, std::int64_t rows) {
+      frame.open_tile(row, rows);
+      for (std::int32_t i = group.first; i < group.last; ++i) forward_op(frame, program.instructions()[at(i)]);
+    });
+  }
+}
+
+}  // namespace
+
+void ProgramRun::open(const Program& program, const StepIn& in, std::span<const Rows> results, const Kept& saved) {
+  program_ = &program;
+  in_ = in;
+  saved_ = saved;
+  const auto locate = [&](const Base& base) {
+    if (base.place == Place::kInput) return location_of(writable(in.inputs[at(base.number)]));
+    if (base.place == Place::kResult) return location_of(results[at(base.number)]);
+    if (base.saved >= 0 && !saved.is_none()) return saved.columns(base.saved, base.width);
+    return scratch(program, base.in_tile, base.scratch, base.width);
+  };
+  const std::span<const Base> bases = program.bases();
+  values_.resize(bases.size());
+  for (std::size_t b = 0; b < bases.size(); ++b) values_[b] = locate(bases[b]);
+  if (in.hoisted.data != nullptr) values_[at(program.hoisted_base())] = location_of(in.hoisted);
+}
+
+void ProgramRun::open_gradients(std::span<const Rows> result_gradients, const Kept& deferred, const Grads& grads) {
+  deferred_ = deferred;
+  grads_ = grads;
+  const auto locate = [&](const Base& base) {
+    if (base.place == Place::kInput) {
+      const GradRows& input = grads[at(base.number)];
+      return input ? location_of(input.rows()) : Location();
+    }
+    if (base.place == Place::kResult) return location_of(result_gradients[at(base.number)]);
+    if (base.gradient_in_saved) return saved_.columns(base.saved, base.width);
+    if (base.deferred >= 0) return deferred.columns(base.deferred, base.width);
+    return scratch(*program_, base.gradient_in_tile, base.gradient_scratch, base.width);
+  };
+  const std::span<const Base> bases = program_->bases();
+  gradients_.resize(bases.size());
+  for (std::size_t b = 0; b < bases.size(); ++b) gradients_[b] = locate(bases[b]);
+}
+
+void ProgramRun::forward(std::int64_t begin, std::int64_t count) const {
+  for_each_piece(*program_, begin, count, [&](std::int64_t from, std::int64_t rows) {
+    Frame frame(*this, /*backward=*/false);
+    forward_piece(frame, from, rows);
+  });
+}
+
+// --- the functions of a program's op ---------------------------------------------------------------------------------
+
+namespace {
+
+/// Of the step that a thread runs. Programs do not run each other.
+ProgramRun& run_of_thread() {
+  thread_local ProgramRun run;
+  return run;
+}
+
+}  // namespace
+
+void run_forward(const void* attrs, const StepIn& in, const StepOut& out) {
+  ProgramRun& run = run_of_thread();
+  run.open(program_of(attrs), in, out.results, {out.saved});
+  run.forward(0, in.rows);
+}
+
+void run_backward(const void* attrs, const Saved& saved, Grads& grads) {
+  ProgramRun& run = run_of_thread();
+  run.open(program_of(attrs), saved.in, saved.results, {writable(saved.saved)});
+  run.open_gradients(saved.result_gradients, {saved.deferred}, grads);
+  run.backward(0, saved.in.rows);
+}
+
+void run_weight_gradients(const void* attrs, const Saved& saved, Grads& grads) {
+  ProgramRun& run = run_of_thread();
+  run.open(program_of(attrs), saved.in, saved.results, {writable(saved.saved)});
+  run.weight_gradients(saved.dy, {saved.deferred}, grads);
+}
+
+}  // namespace espalier::cells

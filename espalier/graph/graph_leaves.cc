@@ -1,0 +1,102 @@
+// Leaves of a graph: data and parameters, and what is made from parameters alone.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "espalier/base/error.h"
+#include "espalier/graph/graph.h"
+#include "espalier/graph/shared_names.h"
+
+namespace espalier {
+
+Expr Graph::add_leaf_data(const LeafAttrs& attrs, const void* data, SourceLine where) {
+  static const OpInfo& info = op_info(find_op("input"));
+  const InputFields fields{data};
+  NewestLeaf& newest = newest_leaves_[static_cast<std::size_t>(attrs.shape.elements()) % newest_leaves_.size()];
+  if (newest.epoch == epoch_ && newest.attrs == attrs) return expr(record_like(newest.node, &fields, {}, where));
+  const Expr leaf = record_leaf(info, &attrs, &fields, where);
+  newest = {leaf.node(), epoch_, attrs};
+  return leaf;
+}
+
+Expr Graph::input(const Tensor& tensor, const char* file, std::int32_t line) {
+  const SourceLine where{file, line};
+  if (tensor.dtype() == DType::kInt32)
+    throw UsageError(fmt::format("input: a node holds float32 or float64, not int32\n  at {}", where.to_string()));
+  std::byte* data = leaf_data_.allocate(tensor.bytes());
+  std::memcpy(data, tensor.data(), tensor.bytes());
+  return add_leaf_data({tensor.dtype(), tensor.shape()}, data, where);
+}
+
+Expr Graph::input(const Shape& shape, std::span<const float> values, const char* file, std::int32_t line) {
+  if (options_.dtype == DType::kFloat64) return input(Tensor::from(shape, values).to(DType::kFloat64), file, line);
+  const SourceLine where{file, line};
+  if (static_cast<std::int64_t>(values.size()) != shape.elements())
+    throw UsageError(fmt::format("input: {} values given for shape {}, which holds {}\n  at {}", values.size(),
+                                 shape.to_string(), shape.elements(), where.to_string()));
+  auto* data = leaf_data_.allocate_array<float>(shape.elements());
+  std::copy(values.begin(), values.end(), data);
+  return add_leaf_data({DType::kFloat32, shape}, data, where);
+}
+
+Expr Graph::constant(const Shape& shape, double value, const char* file, std::int32_t line) {
+  return input(Tensor::filled(shape, value, options_.dtype), file, line);
+}
+
+Expr Graph::parameter(const Parameter& parameter) {
+  if (const std::int32_t known = parameters_.find(parameter.uid()); known >= 0) return expr(NodeId{known});
+  const LeafAttrs attrs{parameter.value().dtype(), parameter.shape()};
+  if (const ParameterNodes::Before* before = parameters_.before(parameter.uid()))
+    if (const Type& type = types_[before->type]; type.dtype == attrs.dtype && type.shape == attrs.shape)
+      return record_parameter_again(parameter, *before);
+  static const OpInfo& info = op_info(find_op("parameter"));
+  if (attrs.dtype == DType::kInt32)
+    throw UsageError(fmt::format("parameter \"{}\": a node holds float32 or float64, not int32", parameter.name()));
+  const ParameterFields fields{&parameter, parameter.version()};
+  const Expr result = record_leaf(info, &attrs, &fields, {});
+  instance_[at(result.node())] = kNoInstance;
+  name_shared(result.node(), parameter.uid(), signature_id(result.node()));
+  return result;
+}
+
+/// All is known of it but whether it was changed.
+Expr Graph::record_parameter_again(const Parameter& parameter, const ParameterNodes::Before& before) {
+  if (size_ == capacity_) [[unlikely]]
+    grow();
+  const auto n = static_cast<std::size_t>(size_);
+  const ParameterFields fields{&parameter, parameter.version()};
+  field_begin_[n] = add_fields(&fields, sizeof(fields));
+  signature_[n] = before.signature;
+  type_[n] = before.type;
+  instance_[n] = kNoInstance;
+  rows_[n] = kSingle;
+  source_file_[n] = nullptr;
+  source_line_[n] = 0;
+  shared_[n] = name_of_number(before.number);
+  input_begin_[n + 1] = input_begin_[n];
+  const NodeId node{size_++};
+  parameters_.add_again(parameter.uid(), node);
+  return expr(node);
+}
+
+Expr Graph::derived(std::uint64_t uid, const std::function<Expr(Graph&)>& make) {
+  if (const std::int32_t known = parameters_.find(uid); known >= 0) return expr(NodeId{known});
+  const Expr made = make(*this);
+  if (!shared(made.node()))
+    throw UsageError(fmt::format("derived: {} is not made from parameters alone", describe(made.node())));
+  if (shared_[at(made.node())] == name_of_node(at(made.node())) && !inputs(made.node()).empty())
+    name_shared(made.node(), uid);
+  else  // a parameter, or derived by another name: it keeps that
+    static_cast<void>(parameters_.add(uid, made.node(), type_id(made.node())));
+  return made;
+}
+
+void Graph::name_shared(NodeId node, std::uint64_t uid, SignatureId signature) {
+  const std::int32_t number = parameters_.add(uid, node, type_id(node), signature);
+  if (number >= kMostNumbers)
+    throw ResourceError(fmt::format("graph: {} parameters are recorded, the most there can be", kMostNumbers));
+  shared_[at(node)] = name_of_number(number);
+}
+
+}  // namespace espalier
