@@ -30,6 +30,7 @@ set(internal_headers
   espalier/cells/program_run.h
   espalier/cells/recursion_order.h
   espalier/cells/recursion_program.h
+  espalier/cells/row_list.h
   espalier/cells/trace.h
   espalier/data/byte_file.h
   espalier/data/json_error.h

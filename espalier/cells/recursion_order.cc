@@ -6,38 +6,27 @@
 
 namespace espalier::cells {
 
-std::int32_t* RowList::open(std::size_t count) {
-  numbers_.resize(count);
-  missing_.clear();
-  for (Scaled& scaled : scaled_) scaled.stride = 0;
-  return numbers_.data();
+/// The least kind that is known to run with it.
+std::int32_t RecursionOrder::part_of(std::int32_t kind) const {
+  while (kinds_[at(kind)].part != kind) kind = kinds_[at(kind)].part;
+  return kind;
 }
 
-void RowList::close() {
-  const auto count = static_cast<std::int32_t>(numbers_.size());
-  distance_ = count > 1 ? numbers_[1] - numbers_[0] : 1;
-  bool is_even = distance_ > 0;
-  bool any_missing = false;
-  for (std::int32_t i = 0; i < count; ++i) {
-    is_even = is_even && numbers_[at(i)] == numbers_[0] + i * distance_;
-    any_missing |= numbers_[at(i)] == kMissing;
-  }
-  is_even_ = is_even && !any_missing;
-  for (std::int32_t i = 0; i < count && any_missing; ++i)
-    if (numbers_[at(i)] == kMissing) missing_.push_back(i);
+void RecursionOrder::run_together(std::int32_t a, std::int32_t b) {
+  a = part_of(a);
+  b = part_of(b);
+  kinds_[at(std::max(a, b))].part = std::min(a, b);
 }
 
-const std::int64_t* RowList::offsets(std::int64_t stride) {
-  Scaled* to = nullptr;
-  for (Scaled& scaled : scaled_) {
-    if (scaled.stride == stride) return scaled.offsets.data();
-    if (scaled.stride == 0) to = &scaled;
+void RecursionOrder::divide() {
+  bool any = false;
+  for (const Level& level : levels_) {
+    kinds_[at(level.kind)].part = part_of(level.kind);
+    any |= kinds_[at(level.kind)].part != kinds_[at(levels_[0].kind)].part;
   }
-  if (to == nullptr) to = &scaled_.emplace_back();
-  to->stride = stride;
-  to->offsets.resize(numbers_.size());
-  for (std::size_t i = 0; i < numbers_.size(); ++i) to->offsets[i] = numbers_[i] == kMissing ? 0 : numbers_[i] * stride;
-  return to->offsets.data();
+  if (!any) return;
+  std::stable_sort(levels_.begin(), levels_.end(),
+                   [&](const Level& a, const Level& b) { return kinds_[at(a.kind)].part < kinds_[at(b.kind)].part; });
 }
 
 RecursionOrder& RecursionOrder::of_step(const CompiledRecursion& compiled, const StepIn& in) {
@@ -67,6 +56,7 @@ void RecursionOrder::find(const CompiledRecursion& compiled, const StepIn& in) {
   recursion_ = 0;  // until all is there
   sort(compiled, in);
   find_reads(compiled, in);
+  divide();
   begins_.assign(in.node_begin, in.node_begin + in.nodes + 1);
   begins_.insert(begins_.end(), in.operand_begin, in.operand_begin + in.nodes + 1);
   fields_.assign(in.fields_data, in.fields_data + in.rows * in.fields_stride);
@@ -89,7 +79,10 @@ void RecursionOrder::sort(const CompiledRecursion& compiled, const StepIn& in) {
       node_of_[at(r)] = static_cast<std::int32_t>(node);
     }
   if (kinds_.size() < at(kinds)) kinds_.resize(at(kinds));
-  for (std::int32_t k = 0; k < kinds; ++k) kinds_[at(k)].count = 0;
+  for (std::int32_t k = 0; k < kinds; ++k) {
+    kinds_[at(k)].count = 0;
+    kinds_[at(k)].part = k;
+  }
   levels_.clear();
   for (std::size_t level = 0; level < counts_.size(); ++level) {
     if (counts_[level] == 0) continue;
@@ -114,9 +107,9 @@ void RecursionOrder::sort(const CompiledRecursion& compiled, const StepIn& in) {
 
 void RecursionOrder::find_reads(const CompiledRecursion& compiled, const StepIn& in) {
   const std::int64_t rows_of_x = in.operand_begin[in.nodes];
-  is_read_.assign(at(in.rows + rows_of_x), 0);  // as children, then those of x
-  std::uint8_t* const x_is_read = is_read_.data() + in.rows;
-  std::int64_t x_read = 0;
+  is_child_.assign(at(in.rows), 0);
+  x_read_by_.assign(at(rows_of_x), 0);
+  std::int64_t x_read = 0;  // how often
   shares_x_ = shares_children_ = false;
   for (std::size_t k = 0; k < compiled.kinds().size(); ++k) {
     Kind& kind = kinds_[k];
@@ -125,29 +118,41 @@ void RecursionOrder::find_reads(const CompiledRecursion& compiled, const StepIn&
     const std::span<const std::int32_t> rows = kind.rows.numbers();
     const std::vector<RecursionInput>& inputs = compiled.kinds()[k].inputs;
     kind.read.resize(std::max(kind.read.size(), inputs.size()));
+    kind.reads_all_of_x = false;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const RecursionInput& input = inputs[i];
       std::int32_t* to = kind.read[i].open(rows.size());
       if (input.child == RecursionInput::kX) {
+        const auto reader = static_cast<std::int32_t>(k) + 1;
+        bool is_distinct = true;
         for (const std::int32_t r : rows) {
           const std::int64_t x = in.operand_begin[node_of_[at(r)]] + fields_of_row(in, r)[RowField::kX];
           *to++ = static_cast<std::int32_t>(x);
-          if (std::exchange(x_is_read[x], 1) == 0)
-            ++x_read;
-          else
-            shares_x_ = true;
+          is_distinct = std::exchange(x_read_by_[at(x)], reader) != reader && is_distinct;
         }
+        x_read += kind.count;
+        shares_x_ |= !is_distinct;
+        kind.reads_all_of_x = is_distinct && kind.count == rows_of_x;
       } else {
         for (const std::int32_t r : rows) {
           const std::int32_t child = fields_of_row(in, r)[RowField::kFirstChild + input.child];
-          *to++ = child < 0 ? RowList::kMissing : static_cast<std::int32_t>(in.node_begin[node_of_[at(r)]]) + child;
-          if (input.part == 0 && child >= 0) shares_children_ |= std::exchange(is_read_[at(to[-1])], 1) != 0;
+          if (child < 0) {
+            *to++ = RowList::kMissing;
+            continue;
+          }
+          const std::int32_t row = static_cast<std::int32_t>(in.node_begin[node_of_[at(r)]]) + child;
+          *to++ = row;
+          if (input.part > 0) continue;
+          shares_children_ |= std::exchange(is_child_[at(row)], 1) != 0;
+          if (const std::int32_t of_child = kind_of_row(in, row); kinds_[at(of_child)].part != kind.part)
+            run_together(of_child, static_cast<std::int32_t>(k));
         }
       }
       kind.read[i].close();
     }
   }
-  reads_all_of_x_once_ = !shares_x_ && x_read == rows_of_x;
+  const bool any_unread = std::find(x_read_by_.begin(), x_read_by_.end(), 0) != x_read_by_.end();
+  reads_all_of_x_once_ = !any_unread && x_read == rows_of_x;
 }
 
 }  // namespace espalier::cells

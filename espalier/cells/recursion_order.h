@@ -1,8 +1,9 @@
 /// RecursionOrder: the rows of a step of a recursion in the order in which they run, and which rows each of them reads.
 ///
 /// Kind after kind, and within one from the lowest to the highest: rows of one kind and height lie beside each other,
-/// and all of one kind. It follows from the structures alone; a thread keeps the last few it has found, so that all
-/// passes over a step share one.
+/// and all of one kind. Kinds that never read each other, such as the two directions of a sequence, run one after the
+/// other: what one of them works on stays in the cache. The order follows from the structures alone; a thread keeps the
+/// last few it has found, so that all passes over a step share one.
 ///
 /// Thread safety: each thread has its own.
 #pragma once
@@ -15,39 +16,10 @@
 
 #include "espalier/base/at.h"
 #include "espalier/cells/recursion_program.h"
+#include "espalier/cells/row_list.h"
 #include "espalier/ops/step.h"
 
 namespace espalier::cells {
-
-/// Numbers of rows, in the order of the rows that read them.
-class RowList {
- public:
-  static constexpr std::int32_t kMissing = -1;
-
-  /// Room for so many numbers, which the caller writes; then close().
-  std::int32_t* open(std::size_t count);
-  void close();
-
-  std::span<const std::int32_t> numbers() const { return numbers_; }
-  /// Places at which there is no row.
-  std::span<const std::int32_t> missing() const { return missing_; }
-  /// Whether the rows are evenly spaced, from the first on; then how far, in rows.
-  bool is_even() const { return is_even_; }
-  std::int64_t distance() const { return distance_; }
-  /// The numbers times `stride`; 0 for what is missing.
-  const std::int64_t* offsets(std::int64_t stride);
-
- private:
-  std::vector<std::int32_t> numbers_;
-  std::vector<std::int32_t> missing_;
-  bool is_even_ = true;
-  std::int64_t distance_ = 1;
-  struct Scaled {
-    std::int64_t stride = 0;  // 0: not made yet
-    std::vector<std::int64_t> offsets;
-  };
-  std::vector<Scaled> scaled_;
-};
 
 class RecursionOrder {
  public:
@@ -60,18 +32,33 @@ class RecursionOrder {
   /// All rows of one kind.
   struct Kind {
     std::int64_t count = 0;
-    RowList rows;               // the rows themselves, as numbers of the step's
-    std::vector<RowList> read;  // by input of the program: rows of x, or of the states
+    std::int32_t part = 0;        // the least of the kinds that run with it
+    bool reads_all_of_x = false;  // each of its rows once
+    RowList rows;                 // the rows themselves, as numbers of the step's
+    std::vector<RowList> read;    // by input of the program: rows of x, or of the states
   };
 
-  /// That of a step. Valid until some others were asked for.
+  /// That of a step. Valid until some others were asked for. `keeps`: what the programs leave is read again by
+  /// backward. Else memory is in the order in which it is used, which a cache likes best.
   static RecursionOrder& of_step(const CompiledRecursion& compiled, const StepIn& in);
 
+  /// As they run: part after part, each from the lowest to the highest.
   std::span<const Level> levels() const { return levels_; }
+  /// Calls f(kind, levels) for each part of the levels, with the number that its kinds have as `part`.
+  template <class F>
+  void for_each_part(const F& f) const {
+    for (std::size_t begin = 0; begin < levels_.size();) {
+      const std::int32_t part = kinds_[at(levels_[begin].kind)].part;
+      std::size_t end = begin;
+      while (end < levels_.size() && kinds_[at(levels_[end].kind)].part == part) ++end;
+      f(part, std::span(levels_).subspan(begin, end - begin));
+      begin = end;
+    }
+  }
   Kind& kind(std::size_t number) { return kinds_[number]; }
   /// Whether some row is the child of several, or of one twice.
   bool shares_children() const { return shares_children_; }
-  /// Whether every row of x is read, and by one row only; whether some is read by several.
+  /// Whether every row of x is read, and by one row only; whether some is read by several rows of one kind.
   bool reads_all_of_x_once() const { return reads_all_of_x_once_; }
   bool shares_x() const { return shares_x_; }
 
@@ -80,6 +67,9 @@ class RecursionOrder {
   void find(const CompiledRecursion& compiled, const StepIn& in);
   void sort(const CompiledRecursion& compiled, const StepIn& in);
   void find_reads(const CompiledRecursion& compiled, const StepIn& in);
+  void run_together(std::int32_t a, std::int32_t b);
+  void divide();
+  std::int32_t part_of(std::int32_t kind) const;
 
   // What it is the order of.
   std::uint64_t recursion_ = 0;
@@ -95,7 +85,8 @@ class RecursionOrder {
   std::vector<std::int32_t> node_of_;  // by row
   std::vector<std::int32_t> counts_;   // by height and kind
   std::vector<std::int32_t*> next_;    // likewise: where the next row goes
-  std::vector<std::uint8_t> is_read_;
+  std::vector<std::uint8_t> is_child_;
+  std::vector<std::int32_t> x_read_by_;  // the last kind, from 1; 0: none
 };
 
 }  // namespace espalier::cells

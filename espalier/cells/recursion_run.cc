@@ -49,8 +49,9 @@ struct KindRows {
 /// Memory of a thread for the step it runs.
 struct StepMemory {
   std::vector<KindRows> kinds;
-  std::vector<float> kept;   // operands, where nothing is left for backward
-  std::vector<float> zeros;  // the state of a child that is missing; never written
+  std::vector<float> kept;            // operands, where nothing is left for backward
+  std::vector<float> zeros;           // the state of a child that is missing; never written
+  std::vector<std::int64_t> of_part;  // floats that are taken
   std::vector<GradRows> grads;
 
   static StepMemory& of_thread() {
@@ -67,58 +68,34 @@ class StepRows {
       : compiled_(compiled), in_(in), states_(states), order_(RecursionOrder::of_step(compiled, in)) {
     for (const Rows& state : states)
       if (memory_.zeros.size() < at(state.width)) memory_.zeros.resize(at(state.width), 0.0F);
-    const std::span<const RecursionProgram> kinds = compiled.kinds();
-    if (memory_.kinds.size() < kinds.size()) memory_.kinds.resize(kinds.size());
-    const auto floats_of = [&](const RecursionProgram& kind) {
-      return saved != nullptr ? kind.saved : kind.hoists ? kind.program->hoisted_width() : 0;
-    };
-    if (saved == nullptr) {
-      std::int64_t floats = 0;
-      for (std::size_t k = 0; k < kinds.size(); ++k)
-        floats += order_.kind(k).count * (kinds[k].operands + floats_of(kinds[k]));
-      if (memory_.kept.size() < at(floats)) memory_.kept.resize(at(floats));
-    }
-    // Kind after kind: the operands of all its rows, then what its program leaves.
-    float* next = saved != nullptr ? saved : memory_.kept.data();
-    for (std::size_t k = 0; k < kinds.size(); ++k) {
-      KindRows& rows = memory_.kinds[k];
-      rows.count = order_.kind(k).count;
-      if (rows.count == 0) continue;
+    place(saved);
+    for_each_kind([&](const RecursionProgram& kind, KindRows& rows, RecursionOrder::Kind& order) {
       rows.own_used = 0;
-      rows.operands = next;
-      next += rows.count * kinds[k].operands;
-      const std::int64_t width = floats_of(kinds[k]);
-      const Kept kept{{width > 0 ? next : nullptr, rows.count, width, width, nullptr}, /*by_value=*/true};
-      next += rows.count * width;
-      rows.saved = saved != nullptr ? kept : Kept();
-      rows.hoisted = {};
-      if (kinds[k].hoists) {
-        const std::int64_t before = saved != nullptr ? kinds[k].program->hoisted_column() : 0;
-        const Location made = kept.columns(before, kinds[k].program->hoisted_width());
-        rows.hoisted = {made.data, rows.count, made.stride, made.stride, nullptr};
-      }
-      open(kinds[k], rows, order_.kind(k));
-    }
+      open(kind, rows, order);
+    });
   }
 
-  const RecursionOrder& order() const { return order_; }
+  RecursionOrder& order() { return order_; }
   KindRows& kind(std::int32_t number) { return memory_.kinds[at(number)]; }
 
   /// Where the gradients of the states are, those of the inputs go, and what backward leaves: kind after kind too. All
   /// parents of a row are done when its turn comes: until then they add to its gradient, which is there.
   void open_gradients(std::span<const Rows> gradients, const GradRows& of_x, float* deferred) {
+    bool stores_x = of_x && of_x.stores();
+    const bool is_stored_once = stores_x && !order_.reads_all_of_x_once();
     for_each_kind([&](const RecursionProgram& kind, KindRows& rows, RecursionOrder::Kind& order) {
       rows.state_gradients.clear();
       for (const Rows& each : gradients) rows.state_gradients.push_back(listed(rows, each, order.rows));
-      rows.grads.clear();
+      rows.grads.assign(rows.inputs.size(), {});
       for (std::size_t i = 0; i < kind.inputs.size(); ++i) {
-        const RecursionInput& input = kind.inputs[i];
-        if (input.child != RecursionInput::kX)
-          rows.grads.emplace_back(listed(rows, gradients[at(input.part)], order.read[i]), /*store=*/false);
-        else
-          rows.grads.push_back(of_x ? GradRows(listed(rows, of_x.rows(), order.read[i]), of_x.stores()) : GradRows());
+        if (kind.inputs[i].child != RecursionInput::kX) {
+          const Rows& of_part = gradients[at(kind.inputs[i].part)];
+          rows.grads[i] = GradRows(listed(rows, of_part, order.read[i]), /*store=*/false);
+        } else if (of_x) {
+          rows.grads[i] = GradRows(listed(rows, of_x.rows(), order.read[i]), stores_x);
+          if (is_stored_once) stores_x = false;
+        }
       }
-      rows.grads.resize(rows.inputs.size());
       open_deferred(kind, rows, deferred);
       rows.run.open_gradients(rows.state_gradients, rows.deferred, Grads(rows.grads));
     });
@@ -156,6 +133,44 @@ class StepRows {
   }
 
  private:
+  /// Kind after kind: the operands of all its rows, then what its program leaves. Where nothing is left for backward,
+  /// those that do not run together have the same memory.
+  void place(float* saved) {
+    const std::span<const RecursionProgram> kinds = compiled_.kinds();
+    if (memory_.kinds.size() < kinds.size()) memory_.kinds.resize(kinds.size());
+    const auto floats_of = [&](const RecursionProgram& kind) {
+      return saved != nullptr ? kind.saved : kind.hoists ? kind.program->hoisted_width() : 0;
+    };
+    memory_.of_part.assign(kinds.size(), 0);
+    const auto taken = [&](std::size_t k) -> std::int64_t& {
+      return memory_.of_part[saved != nullptr ? 0 : at(order_.kind(k).part)];
+    };
+    if (saved == nullptr) {
+      for (std::size_t k = 0; k < kinds.size(); ++k)
+        taken(k) += order_.kind(k).count * (kinds[k].operands + floats_of(kinds[k]));
+      const std::int64_t floats = *std::max_element(memory_.of_part.begin(), memory_.of_part.end());
+      if (memory_.kept.size() < at(floats)) memory_.kept.resize(at(floats));
+      memory_.of_part.assign(kinds.size(), 0);
+    }
+    for (std::size_t k = 0; k < kinds.size(); ++k) {
+      KindRows& rows = memory_.kinds[k];
+      rows.count = order_.kind(k).count;
+      if (rows.count == 0) continue;
+      rows.operands = (saved != nullptr ? saved : memory_.kept.data()) + taken(k);
+      float* const left = rows.operands + rows.count * kinds[k].operands;
+      const std::int64_t width = floats_of(kinds[k]);
+      const Kept kept{{width > 0 ? left : nullptr, rows.count, width, width, nullptr}, /*by_value=*/true};
+      taken(k) += rows.count * (kinds[k].operands + width);
+      rows.saved = saved != nullptr ? kept : Kept();
+      rows.hoisted = {};
+      if (kinds[k].hoists) {
+        const std::int64_t before = saved != nullptr ? kinds[k].program->hoisted_column() : 0;
+        const Location made = kept.columns(before, kinds[k].program->hoisted_width());
+        rows.hoisted = {made.data, rows.count, made.stride, made.stride, nullptr};
+      }
+    }
+  }
+
   void open(const RecursionProgram& kind, KindRows& rows, RecursionOrder::Kind& order) {
     rows.inputs.clear();
     rows.parameters.assign(kind.inputs.size(), nullptr);
@@ -240,9 +255,22 @@ class StepRows {
 
 float* data_of(const ConstRows& rows) { return const_cast<float*>(rows.data); }
 
-/// The gradients of x: stored row by row where each is read once, and else added to zeros.
-GradRows gradient_of_x(const RecursionOrder& order, const GradRows& grads) {
+/// Whether the gradients of x are written kind after kind, and all of them by the first.
+bool first_writes_all_of_x(const CompiledRecursion& compiled, RecursionOrder& order) {
+  bool is_first = true;
+  for (std::size_t k = 0; k < compiled.kinds().size(); ++k) {
+    const RecursionProgram& kind = compiled.kinds()[k];
+    if (order.kind(k).count == 0 || kind.inputs[0].child != RecursionInput::kX) continue;
+    if (!kind.hoists || (is_first && !order.kind(k).reads_all_of_x)) return false;
+    is_first = false;
+  }
+  return !is_first;
+}
+
+/// The gradients of x: stored where each is read once, or by the first that reads them all; else added to zeros.
+GradRows gradient_of_x(const CompiledRecursion& compiled, RecursionOrder& order, const GradRows& grads) {
   if (!grads || !grads.stores() || order.reads_all_of_x_once()) return grads;
+  if (first_writes_all_of_x(compiled, order)) return grads;
   for (std::int64_t r = 0; r < grads.rows().count; ++r) kernels::fill(0.0F, {grads.rows()[r], at(grads.width())});
   return {grads.rows(), /*store=*/false};
 }
@@ -251,26 +279,29 @@ GradRows gradient_of_x(const RecursionOrder& order, const GradRows& grads) {
 
 void run_recursion(const void* attrs, const StepIn& in, const StepOut& out) {
   StepRows step(recursion_of(attrs), in, out.results, out.saved.data);
-  step.for_each_kind([&](const RecursionProgram& kind, const KindRows& rows, const RecursionOrder::Kind&) {
-    if (kind.hoists) multiply_hoisted(*kind.program, rows.in);
+  step.order().for_each_part([&](std::int32_t part, std::span<const Level> levels) {
+    step.for_each_kind([&](const RecursionProgram& kind, const KindRows& rows, const RecursionOrder::Kind& order) {
+      if (kind.hoists && order.part == part) multiply_hoisted(*kind.program, rows.in);
+    });
+    for (const Level& level : levels) {
+      step.gather(level);
+      step.kind(level.kind).run.forward(level.begin, level.end - level.begin);
+    }
   });
-  for (const Level& level : step.order().levels()) {
-    step.gather(level);
-    step.kind(level.kind).run.forward(level.begin, level.end - level.begin);
-  }
 }
 
 void run_recursion_backward(const void* attrs, const Saved& saved, Grads& grads) {
   StepRows step(recursion_of(attrs), saved.in, saved.results, data_of(saved.saved));
-  const GradRows of_x = gradient_of_x(step.order(), grads[0]);
+  const GradRows of_x = gradient_of_x(recursion_of(attrs), step.order(), grads[0]);
   const OneThread one(step.order().shares_children() || (of_x && step.order().shares_x()));
   step.open_gradients(saved.result_gradients, of_x, saved.deferred.data);
-  const std::span<const Level> levels = step.order().levels();
-  for (std::size_t i = levels.size(); i-- > 0;)
-    step.kind(levels[i].kind).run.backward(levels[i].begin, levels[i].end - levels[i].begin);
-  if (!of_x) return;
-  step.for_each_kind([&](const RecursionProgram& kind, const KindRows& rows, const RecursionOrder::Kind&) {
-    if (kind.hoists) multiply_hoisted_backward(*kind.program, rows.in, rows.hoisted, rows.grads[0]);
+  step.order().for_each_part([&](std::int32_t part, std::span<const Level> levels) {
+    for (std::size_t i = levels.size(); i-- > 0;)
+      step.kind(levels[i].kind).run.backward(levels[i].begin, levels[i].end - levels[i].begin);
+    step.for_each_kind([&](const RecursionProgram& kind, const KindRows& rows, const RecursionOrder::Kind& order) {
+      if (of_x && kind.hoists && order.part == part)
+        multiply_hoisted_backward(*kind.program, rows.in, rows.hoisted, rows.grads[0]);
+    });
   });
 }
 

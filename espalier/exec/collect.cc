@@ -187,7 +187,7 @@ void Collector::add_pending() {
       continue;
     }
     const std::span<const NodeId> inputs = graph_.inputs(node);
-    if (of.is_view && !table_.is_apart(node)) {
+    if (of.is_view && !table_.is_apart(node, of.info->takes_whole)) {
       ++work_.views;
       work_.aliases.push_back(node);
       roots[at(node)] = roots[at(same[at(inputs[0])])];

@@ -59,7 +59,11 @@ struct NodeTable {
   std::vector<NodeId> regions;       // the nodes that are not their own base, merged ones left out
 
   /// Whether it lies by itself: in no other's row, and merged with none.
-  bool is_apart(NodeId node) const { return (flags[at(node)] & (kApart | kMany)) != 0; }
+  bool is_apart(NodeId node) const { return is_apart(node, /*is_whole=*/false); }
+  /// The same for one that would be the whole of another: many rows are no reason then.
+  bool is_apart(NodeId node, bool is_whole) const {
+    return (flags[at(node)] & (is_whole ? kApart : kApart | kMany)) != 0;
+  }
   /// Nodes of one signature run together if they are of the same variant.
   static constexpr std::size_t kVariants = 3;
   std::size_t variant(NodeId node) const {

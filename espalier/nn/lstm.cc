@@ -10,6 +10,7 @@
 #include "espalier/ops/add.h"
 #include "espalier/ops/affine.h"
 #include "espalier/ops/concat.h"
+#include "espalier/ops/join_rows.h"
 #include "espalier/ops/linear.h"
 #include "espalier/ops/lstm_memory.h"
 #include "espalier/ops/lstm_output.h"
@@ -28,6 +29,9 @@ std::pair<Expr, Expr> lstm_state(const detail::At& at, const Expr& gates, std::i
   return {lstm_output(at(detail::gate(at(gates), size, 2)), at(c)), c};
 }
 
+/// h and c.
+std::vector<Shape> state_shapes(std::int32_t hidden) { return {{hidden}, {hidden}}; }
+
 }  // namespace
 
 LstmCell::LstmCell(const Scope& scope, std::int32_t input, std::int32_t hidden, const LstmOptions& options) {
@@ -38,13 +42,16 @@ LstmCell::LstmCell(const Scope& scope, std::int32_t input, std::int32_t hidden, 
   b_ = &scope.add("b", {kLstmGates * hidden}, detail::gate_bias(hidden, kForgetGate, 1, options.forget_bias));
   // The product with x needs no state: it can run for a whole sequence at once.
   cell_ = std::make_shared<const cells::Core>("lstm", CellOptions{.outer = {0}, .inputs = {"x", "h", "c"}});
-  const auto next = [w = w_, u = u_, b = b_, hidden](std::span<const Expr> in) {
+  recursion_ = std::make_shared<const Recursion>("lstm", std::vector{kind()}, state_shapes(hidden));
+}
+
+RecursionKind LstmCell::kind() const {
+  const auto next = [w = w_, u = u_, b = b_](std::span<const Expr> in) {
     const detail::At at{};
     const Expr of_x = affine(at(in[0]), at(w), at(b));  // before that of h: it runs for the whole sequence at once
-    return lstm_state(at, add(at(of_x), at(linear(at(in[1]), at(u)))), hidden, in[2]);
+    return lstm_state(at, add(at(of_x), at(linear(at(in[1]), at(u)))), u->shape()[0], in[2]);
   };
-  const std::vector<Shape> state{{hidden}, {hidden}};
-  recursion_ = std::make_shared<const Recursion>("lstm", std::vector<RecursionKind>{{1, next}}, state);
+  return {1, next};
 }
 
 LstmState LstmCell::initial(Graph& graph, const char* file, std::int32_t line) const {
@@ -72,13 +79,23 @@ LstmState LstmCell::rows(Operand x, bool from_end) const {
   return {states[0], states[1]};
 }
 
-Expr BiLstm::rows(Operand x) const {
-  const std::array both{forward_.rows(x).h, backward_.rows(x, /*from_end=*/true).h};
-  return concat(Operands(both, x.where()), 0);
-}
-
 BiLstm::BiLstm(const Scope& scope, std::int32_t input, std::int32_t hidden, const LstmOptions& options)
-    : forward_(scope / "forward", input, hidden, options), backward_(scope / "backward", input, hidden, options) {}
+    : forward_(scope / "forward", input, hidden, options),
+      backward_(scope / "backward", input, hidden, options),
+      recursion_(std::make_shared<const Recursion>("bilstm", std::vector{forward_.kind(), backward_.kind()},
+                                                   state_shapes(hidden))) {}
+
+/// Both directions in one structure, the rows of an element beside each other: joined, they are the result.
+Expr BiLstm::rows(Operand x) const {
+  thread_local Structure both;  // its memory serves the next
+  both.clear();
+  const std::int32_t length = x.expr().rows();
+  for (std::int32_t t = 0; t < length; ++t) {
+    both.add(0, t, {t > 0 ? 2 * (t - 1) : Structure::kMissing});
+    both.add(1, t, {t + 1 < length ? 2 * (t + 1) + 1 : Structure::kMissing});
+  }
+  return join_rows(detail::At{x.where()}((*recursion_)(x, both)[0]), 2);
+}
 
 std::vector<Expr> BiLstm::operator()(const Operands& sequence) const {
   const std::span<const Expr> x = sequence.list();

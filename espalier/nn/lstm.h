@@ -40,6 +40,8 @@ class ESPALIER_EXPORT LstmCell {
   /// Over a sequence that is the rows of x, from its beginning or from its end, from a state of zeros: the states after
   /// each element, many rows too. One node, however long the sequence is.
   State rows(Operand x, bool from_end = false) const;
+  /// What an element of a sequence computes, as a kind of rows of a Recursion: of x and of one child, the state before.
+  RecursionKind kind() const;
 
   std::int32_t input() const { return w_->shape()[0]; }
   std::int32_t hidden() const { return u_->shape()[0]; }
@@ -69,6 +71,7 @@ class ESPALIER_EXPORT BiLstm {
  private:
   LstmCell forward_;
   LstmCell backward_;
+  std::shared_ptr<const Recursion> recursion_;  // of both
 };
 
 }  // namespace espalier::nn
