@@ -10,9 +10,8 @@ namespace espalier::exec {
 Work& Collector::collect(std::span<const NodeId> nodes, plan::Lifetime lifetime) {
   const bool is_first = table_.same.empty();
   make_room();
-  work_.problem.clear();
+  work_.problem.clear_facts();
   work_.problem.lifetime = lifetime;
-  work_.nodes.clear();
   work_.aliases.clear();
   work_.leaves.clear();
   work_.views = work_.merged = work_.results = 0;
@@ -154,23 +153,32 @@ void Collector::find_pending(std::span<const NodeId> nodes, bool training) {
 }
 
 /// Says what is pending in integers. Of a large graph this is done for every node of every minibatch: lists are made
-/// long enough before, and cut afterwards.
+/// long enough before, and cut afterwards; what they held before is overwritten, so that little is set to zeros.
 void Collector::add_pending() {
   plan::Problem& problem = work_.problem;
-  std::size_t operands = 0;
-  for (NodeId node : pending_) operands += graph_.inputs(node).size();
   work_.nodes.resize(pending_.size());
   problem.signature.resize(pending_.size());
   problem.input_begin.resize(pending_.size() + 1);
-  problem.inputs.resize(operands);
-  problem.is_part.resize(operands);
+  problem.input_begin[0] = 0;
+  const std::size_t room = std::max(problem.inputs.size(), 2 * pending_.size());
+  problem.inputs.resize(room);
+  problem.is_part.resize(room);
   const bool merges = graph_.options().memoise != Memoise::kOff;
   // By pointers: for all a compiler knows, a byte that is written could be a part of any vector.
   NodeId* const nodes = work_.nodes.data();
   std::int32_t* const signature = problem.signature.data();
   std::int32_t* const input_begin = problem.input_begin.data();
   std::int32_t* next_input = problem.inputs.data();
+  const std::int32_t* end_of_inputs = next_input + problem.inputs.size();
   std::uint8_t* next_part = problem.is_part.data();
+  const auto make_room = [&](std::size_t more) {
+    const auto used = static_cast<std::size_t>(next_input - problem.inputs.data());
+    problem.inputs.resize(2 * (used + more));
+    problem.is_part.resize(problem.inputs.size());
+    next_input = problem.inputs.data() + used;
+    end_of_inputs = problem.inputs.data() + problem.inputs.size();
+    next_part = problem.is_part.data() + used;
+  };
   const NodeId* const same = table_.same.data();
   NodeId* const roots = table_.root.data();
   std::int32_t* const number = number_.data();
@@ -197,7 +205,10 @@ void Collector::add_pending() {
     number[at(node)] = count;
     nodes[count] = node;
     signature[count] = signature_number(node);
-    for (NodeId input : of.in_plan(inputs)) {
+    const std::span<const NodeId> in_plan = of.in_plan(inputs);
+    if (static_cast<std::size_t>(end_of_inputs - next_input) < in_plan.size()) [[unlikely]]
+      make_room(in_plan.size());
+    for (NodeId input : in_plan) {
       const NodeId source = same[at(input)];
       const NodeId root = roots[at(source)];
       *next_input++ = number[at(root)];

@@ -103,9 +103,6 @@ class ScheduleInput {
 
     static Lists& of_thread() {
       thread_local Lists lists;
-      for (std::vector<std::int32_t>* list :
-           {&lists.begin, &lists.inputs, &lists.number, &lists.node, &lists.signature})
-        list->clear();
       return lists;
     }
   };
@@ -332,7 +329,9 @@ void Engine::set_apart(const BackwardOptions& options) {
   bool again = false;
   for (const Expr& expr : options.wanted) {
     const NodeId node = expr.node();
-    if (graph_.inputs(node).empty() || table_.is_apart(node)) continue;
+    const Signature& signature = graph_.signature(node);
+    const bool is_whole = signature.view >= 0 && signature.info->takes_whole;
+    if (graph_.inputs(node).empty() || table_.is_apart(node, is_whole)) continue;
     const NodeId first{index_of(node) - graph_.signature(node).info->result};
     for (std::int32_t k = 0; k < graph_.signature(first).info->results; ++k)
       table_.flags[at(NodeId{index_of(first) + k})] |= NodeTable::kApart;

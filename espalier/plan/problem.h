@@ -77,14 +77,11 @@ struct Problem {
   }
   bool operator==(const Problem&) const = default;
 
-  void clear() {
+  /// Forgets all that is not of a node's own; whoever describes the next problem overwrites the rest.
+  void clear_facts() {
     facts.clear();
     operand_bytes.clear();
     columns.clear();
-    signature.clear();
-    input_begin.assign(1, 0);
-    inputs.clear();
-    is_part.clear();
     is_output.clear();
     rows.clear();
   }

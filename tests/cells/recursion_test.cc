@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "espalier/exec/gradients.h"
 #include "espalier/nn/embedding.h"
 #include "espalier/nn/linear.h"
 #include "espalier/nn/model.h"
@@ -273,6 +274,88 @@ TEST(Recursion, WithRandomNumbersHasThoseOfItsRows) {
   const Tensor given = value_of({.seed = 2});
   const Tensor expected = value_of({.seed = 2, .execution = Execution::kPlain});
   for (std::int64_t i = 0; i < given.elements(); ++i) EXPECT_EQ(given.at(i), expected.at(i));
+}
+
+/// Chains that read the same x and not each other, from both ends; one more kind that reads x may be among them.
+struct Chains {
+  Model model{3};
+  nn::Linear of_x{model / "of_x", 5, 4};
+  nn::Linear of_state{model / "of_state", 4, 4};
+  nn::Linear of_x_back{model / "of_x_back", 5, 4};
+  nn::Linear of_state_back{model / "of_state_back", 4, 4};
+  nn::Linear alone{model / "alone", 5, 4};
+  nn::Linear unused{model / "unused", 5, 4};
+  Recursion recursion{"chains",
+                      {{1, [this](In in) { return tanh(of_x(in[0]) + of_state(in[1])); }},
+                       {1, [this](In in) { return tanh(of_x_back(in[0]) + of_state_back(in[1])); }},
+                       {0, [this](In in) { return tanh(alone(in[0])); }},
+                       {0, [this](In in) { return tanh(unused(in[0])); }}}};
+
+  /// Every element of x is in both chains, but for `left_out` of the first.
+  static Structure structure(std::int32_t length, bool with_leaf, std::int32_t left_out) {
+    Structure both;
+    std::int32_t before = Structure::kMissing;
+    for (std::int32_t t = 0; t < length; ++t)
+      if (t != left_out) before = both.add(0, t, {before});
+    before = Structure::kMissing;
+    for (std::int32_t t = length - 1; t >= 0; --t) before = both.add(1, t, {before});
+    if (with_leaf) both.add(2, 0);
+    return both;
+  }
+};
+
+TEST(Recursion, RunsChainsThatShareX) {
+  for (const bool with_leaf : {false, true})
+    for (const std::int32_t left_out : {-1, 1}) {
+      const Chains net;
+      testing::expect_cells_agree(net.model, [&](Graph& graph, std::vector<Expr>& inputs) {
+        std::vector<Expr> losses;
+        for (const std::int32_t length : {3, 1, 6, 4}) {
+          graph.begin_instance();
+          std::vector<float> numbers;
+          for (std::int32_t i = 0; i < 5 * length; ++i) numbers.push_back(static_cast<float>(i % 7) / 4 - 1);
+          const Expr x = graph.input_rows({5}, numbers);
+          inputs.push_back(x);
+          const Expr states = net.recursion(x, Chains::structure(length, with_leaf, left_out))[0];
+          losses.push_back(sum({sum(states * states, 0)}));
+        }
+        return sum(losses);
+      });
+    }
+}
+
+TEST(Recursion, GivesWeightsOfKindsThatDoNotOccurNoGradient) {
+  const Chains net;
+  Graph graph;
+  Gradients gradients;
+  const Expr x = graph.input_rows({5}, std::vector<float>(15, 0.5F));
+  const Expr loss = sum({sum(net.recursion(x, Chains::structure(3, false, -1))[0], 0)});
+  loss.backward({.into = &gradients, .wanted = {}});
+  for (const Parameter* parameter : net.model.parameters()) {
+    const bool occurs =
+        parameter->name().find("alone") == std::string::npos && parameter->name().find("unused") == std::string::npos;
+    EXPECT_EQ(gradients.find(*parameter) != nullptr, occurs) << parameter->name();
+  }
+}
+
+TEST(Recursion, RecordsItsParametersAgainAsTheyAre) {
+  Chains net;
+  Graph graph;
+  const auto loss_of = [&] {
+    graph.clear();
+    const Expr x = graph.input_rows({5}, std::vector<float>(15, 0.5F));
+    return sum({sum(net.recursion(x, Chains::structure(3, true, -1))[0], 0)});
+  };
+  const double before = loss_of().scalar();
+  for (Parameter* parameter : net.model.parameters()) parameter->mutable_value().as<float>()[0] += 0.5F;
+  const double changed = loss_of().scalar();
+  EXPECT_NE(changed, before);
+  Graph fresh;
+  const Expr x = fresh.input_rows({5}, std::vector<float>(15, 0.5F));
+  EXPECT_EQ(sum({sum(net.recursion(x, Chains::structure(3, true, -1))[0], 0)}).scalar(), changed);
+  const Expr loss = loss_of();
+  net.model.parameters()[0]->mutable_value();
+  EXPECT_THAT(testing::refusal_of([&] { loss.scalar(); }), HasSubstr("was changed after this graph recorded it"));
 }
 
 TEST(Recursion, OutlivesAGraphThatIsCleared) {
