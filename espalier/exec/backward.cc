@@ -373,28 +373,44 @@ class Backward {
       into.all_clean = false;
   }
 
-  void open_rows_of(std::size_t i, std::int64_t count, std::int64_t width) {
+  /// The gradients of operand i, whose nodes were claimed: null where nobody wants one.
+  void open_rows_of(std::size_t i, std::int64_t width) {
     Opened& into = opened(i);
-    bool any_row = false;
-    for (const float* row : lists_.targets) any_row |= row != nullptr;
-    if (!any_row) return;
-    for (float*& row : lists_.targets)
-      if (row == nullptr) row = lists_.unread.data();
-    lists_.grads[i] =
-        GradRows(rows_at<float>(
-                     count, width, gradient_memory_,
-                     [&](std::int64_t r) { return lists_.targets[static_cast<std::size_t>(r)]; }, into.offsets),
-                 /*store=*/true);
+    const auto is_null = [](const float* first) { return first == nullptr; };
+    const auto nulls = std::count_if(lists_.targets.begin(), lists_.targets.end(), is_null);
+    if (nulls == std::ssize(lists_.targets)) return;
+    if (nulls > 0) list_each_row(width);
+    const auto first_of = [&](std::size_t j) { return lists_.targets[j]; };
+    const Rows rows = lists_.target_rows.empty()
+                          ? rows_at<float>(
+                                std::ssize(lists_.targets), width, gradient_memory_,
+                                [&](std::int64_t r) { return first_of(static_cast<std::size_t>(r)); }, into.offsets)
+                          : many_rows_at<float>(
+                                lists_.targets.size(), width, gradient_memory_,
+                                [&](std::size_t j) { return lists_.target_rows[j]; }, first_of, into.offsets);
+    lists_.grads[i] = GradRows(rows, /*store=*/true);
+  }
+  /// Rows that nobody wants are one row that nobody reads.
+  void list_each_row(std::int64_t width) {
+    if (lists_.target_rows.empty()) lists_.target_rows.assign(lists_.targets.size(), 1);
+    const std::vector<float*> firsts = lists_.targets;
+    lists_.targets.clear();
+    for (std::size_t j = 0; j < firsts.size(); ++j)
+      for (std::int64_t r = 0; r < lists_.target_rows[j]; ++r)
+        lists_.targets.push_back(firsts[j] == nullptr ? lists_.unread.data() : firsts[j] + r * width);
+    lists_.target_rows.clear();
   }
 
-  /// The rows of one node, of which the first is there; null for all where it is null.
-  void push_rows(float* first, std::int64_t rows, std::int64_t width) {
-    for (std::int64_t r = 0; r < rows; ++r) lists_.targets.push_back(first == nullptr ? nullptr : first + r * width);
+  /// A node of one row, or of many, of which the first is there.
+  void push_rows(float* first, std::int64_t rows, bool is_many) {
+    lists_.targets.push_back(first);
+    if (is_many) lists_.target_rows.push_back(rows);
   }
   void reset(Opened& into) {
     into.clean.clear();
     into.all_clean = true;
     lists_.targets.clear();
+    lists_.target_rows.clear();
   }
 
   void open_ragged() {
@@ -403,8 +419,8 @@ class Backward {
     const std::int64_t width = view_.in()[0].width;
     for (NodeId node : nodes_)
       for (NodeId input : graph_.inputs(node))
-        push_rows(claim(table_.same[at(input)], into), graph_.rows(input), width);
-    open_rows_of(0, static_cast<std::int64_t>(lists_.targets.size()), width);
+        push_rows(claim(table_.same[at(input)], into), graph_.rows(input), graph_.any_many());
+    open_rows_of(0, width);
   }
 
   void open_operand(std::size_t i) {
@@ -415,8 +431,8 @@ class Backward {
     } else {
       for (std::size_t j = 0; j < nodes_.size(); ++j)
         push_rows(claim(view_.operand(static_cast<std::int64_t>(j), i), into),
-                  view_.is_many() ? view_.rows_read(j, i) : 1, view_.in()[i].width);
-      open_rows_of(i, static_cast<std::int64_t>(lists_.targets.size()), view_.in()[i].width);
+                  view_.is_many() ? view_.rows_read(j, i) : 1, view_.is_many());
+      open_rows_of(i, view_.in()[i].width);
     }
   }
 

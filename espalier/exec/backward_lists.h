@@ -41,8 +41,9 @@ struct BackwardLists {
   std::vector<std::int64_t> deferred_offsets;
   std::vector<GradRows> grads;
   std::vector<Opened> opened;
-  std::vector<float*> targets;
-  std::vector<std::int32_t> rows;  // of a table
+  std::vector<float*> targets;            // of the nodes at hand, the first row of each
+  std::vector<std::int64_t> target_rows;  // beside them, how many; empty where each has one
+  std::vector<std::int32_t> rows;         // of a table
   std::vector<const std::byte*> row_values;
   std::vector<float> unread;
 

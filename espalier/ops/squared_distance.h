@@ -32,7 +32,7 @@ struct SquaredDistance {
     std::vector<float> difference(static_cast<std::size_t>(in[0].width));
     for (std::int64_t r = 0; r < in.rows; ++r) {
       subtract(in, r, difference);
-      out.y[r][0] = kernels::squared_norm(difference);
+      out.y[r][0] = difference.size() == 1 ? difference[0] * difference[0] : kernels::squared_norm(difference);
     }
   }
   static void backward(const Attrs&, const Saved& saved, Grads& grads) {

@@ -95,12 +95,18 @@ class GradRows {
   std::int64_t width() const { return rows_.width; }
 
   void add(std::int64_t r, const float* values) const {
-    if (store_)
+    if (rows_.width == 1)
+      add_number(r, *values);
+    else if (store_)
       kernels::copy(const_span(values), span(r));
     else
       kernels::add(const_span(values), span(r));
   }
   void add_scaled(std::int64_t r, float factor, const float* values) const {
+    if (rows_.width == 1) {
+      add_number(r, factor * *values);
+      return;
+    }
     if (store_) kernels::fill(0.0F, span(r));
     kernels::add_scaled(factor, const_span(values), span(r));
   }
@@ -118,6 +124,11 @@ class GradRows {
   bool stores() const { return store_; }
 
  private:
+  /// To a row of one number: a loss for each node, say, for which a call of a vector function is too much.
+  void add_number(std::int64_t r, float value) const {
+    float* const to = rows_[r];
+    *to = store_ ? value : *to + value;
+  }
   std::span<float> span(std::int64_t r) const { return {rows_[r], static_cast<std::size_t>(rows_.width)}; }
   std::span<const float> const_span(const float* values) const {
     return {values, static_cast<std::size_t>(rows_.width)};

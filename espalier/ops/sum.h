@@ -27,6 +27,12 @@ struct Sum {
   static void forward(const Attrs&, const StepIn& in, const StepOut& out) {
     const auto width = static_cast<std::size_t>(out.y.width);
     for (std::int64_t r = 0; r < in.rows; ++r) {
+      if (width == 1) {
+        float sum = *in[0][in.offsets[r]];
+        for (std::int64_t i = in.offsets[r] + 1; i < in.offsets[r + 1]; ++i) sum += *in[0][i];
+        *out.y[r] = sum;
+        continue;
+      }
       const std::span<float> y(out.y[r], width);
       kernels::copy({in[0][in.offsets[r]], width}, y);
       for (std::int64_t i = in.offsets[r] + 1; i < in.offsets[r + 1]; ++i) kernels::add({in[0][i], width}, y);
