@@ -7,7 +7,7 @@ namespace espalier::cells {
 std::int32_t* RowList::open(std::size_t count) {
   numbers_.resize(count);
   missing_.clear();
-  for (Scaled& scaled : scaled_) scaled.stride = 0;
+  for (Scaled& scaled : scaled_) scaled.stride = kNone;
   return numbers_.data();
 }
 
@@ -29,7 +29,7 @@ const std::int64_t* RowList::offsets(std::int64_t stride) {
   Scaled* to = nullptr;
   for (Scaled& scaled : scaled_) {
     if (scaled.stride == stride) return scaled.offsets.data();
-    if (scaled.stride == 0) to = &scaled;
+    if (scaled.stride == kNone) to = &scaled;
   }
   if (to == nullptr) to = &scaled_.emplace_back();
   to->stride = stride;

@@ -33,8 +33,9 @@ class RowList {
   std::vector<std::int32_t> missing_;
   bool is_even_ = true;
   std::int64_t distance_ = 1;
+  static constexpr std::int64_t kNone = -1;  // not made yet
   struct Scaled {
-    std::int64_t stride = 0;  // 0: not made yet
+    std::int64_t stride = kNone;
     std::vector<std::int64_t> offsets;
   };
   std::vector<Scaled> scaled_;

@@ -24,6 +24,7 @@ struct Net {
   nn::Linear first{model / "first", 3, 4};
   nn::Linear second{model / "second", 8, 2};
   nn::Linear third{model / "third", 4, 1};
+  nn::Linear of_leaves{model / "of_leaves", 6, 2};
 
   Expr rows(Graph& graph, const std::vector<float>& x) const { return tanh(first(graph.input_rows({3}, x))); }
 };
@@ -65,6 +66,8 @@ TEST(JoinRows, AgreesWithTheTwinWhoeverElseReadsTheRows) {
         losses.push_back(sum({sum(net.second(joined), 0)}));
         if (seed % 3 > 0) losses.push_back(sum({sum(net.third(rows), 0)}));
         if (seed % 3 > 1) losses.push_back(sum({sum(joined * joined, 0)}));
+        if (seed % 4 > 1) losses.push_back(sum({sum(net.of_leaves(join_rows(leaf, 2)), 0)}));
+        if (seed % 5 > 2) losses.push_back(sum({sum(net.second(join_rows(join_rows(rows, 1), 2)), 0)}));
       }
       return sum(losses);
     });
