@@ -51,6 +51,7 @@ set(internal_headers
   espalier/exec/engine.h
   espalier/exec/executor.h
   espalier/exec/forward.h
+  espalier/exec/leaf_gradients.h
   espalier/exec/ledger.h
   espalier/exec/memo.h
   espalier/exec/node_call.h

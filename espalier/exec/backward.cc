@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "espalier/base/arena.h"
 #include "espalier/base/threads.h"
 #include "espalier/exec/backward_lists.h"
-#include "espalier/exec/gradients.h"
+#include "espalier/exec/leaf_gradients.h"
 #include "espalier/exec/ledger.h"
 #include "espalier/exec/node_call.h"
-#include "espalier/exec/parameters.h"
 #include "espalier/exec/stopwatch.h"
 #include "espalier/kernels/rows.h"
 #include "espalier/ops/plain_step.h"
@@ -34,11 +32,10 @@ class Backward {
         view_(view),
         statistics_(statistics),
         gradient_memory_(gradient_memory),
-        ledger_(ledger) {
+        ledger_(ledger),
+        leaves_(graph, table, wishes, ledger, lists_) {
     ledger_.start();
     lists_.group_of.assign(static_cast<std::size_t>(graph_.signatures().size()), -1);
-    lists_.uses.clear();
-    lists_.tables.clear();
   }
 
   std::vector<Tensor> run(std::span<const Seed> seeds) {
@@ -48,11 +45,10 @@ class Backward {
       run_ = static_cast<std::int32_t>(r);
       for (std::int32_t step = runs_[r].plan->steps() - 1; step >= 0; --step) run_step(step);
     }
-    is_at_end_ = true;
+    leaves_.end_steps();
     for (DeferredGroup& group : groups()) run_deferred(group);
-    pass_on_wanted();
-    for (Gradients* gradients : used_) gradients->join_rows();
-    return wanted_gradients();
+    leaves_.finish();
+    return leaves_.wanted();
   }
 
  private:
@@ -80,52 +76,12 @@ class Backward {
     }
   }
 
-  /// Makes sure that the gradient of a node has a place. Leaves get theirs when first met.
-  void ensure_open(NodeId node) {
-    if (!ledger_.is_open(node)) open_leaf(table_.base[at(node)]);
-  }
-  void open_leaf(NodeId base) {
-    const Parameter* parameter = graph_.parameter_of(base);
-    // That of a wanted parameter is gathered by itself: the Gradients may hold those of earlier passes already.
-    if (parameter != nullptr && !parameter->frozen && !wishes_.is_wanted(base)) {
-      if (float* const values = is_at_end_ ? values_to_change(base, *parameter, ParameterUse::kWeight) : nullptr) {
-        ledger_.open(base, reinterpret_cast<std::byte*>(values), /*empty=*/false);
-        return;
-      }
-      const Gradients::Dense dense = gradients_of(*parameter).dense(*parameter);
-      ledger_.open(base, dense.data, dense.store);
-      return;
-    }
-    ledger_.open(base, leaf_memory_.allocate(static_cast<std::size_t>(bytes(base))));
-  }
-
-  /// The numbers of a parameter that is used for nothing else, if its gradient may be added to them.
-  float* values_to_change(NodeId node, const Parameter& parameter, std::uint8_t use) {
-    ParameterValues* const values = wishes_.options().values;
-    if (values == nullptr || graph_.type(node).dtype != DType::kFloat32) return nullptr;
-    if (lists_.uses.empty()) find_parameter_uses(graph_, lists_.uses);
-    return lists_.uses[at(node)] != use ? nullptr : values->open(parameter);
-  }
-  /// The same for a table, asked for once.
-  float* table_to_change(NodeId node, const Parameter& table) {
-    for (const BackwardLists::Table& known : lists_.tables)
-      if (known.node == node) return known.values;
-    lists_.tables.push_back({node, values_to_change(node, table, ParameterUse::kTable)});
-    return lists_.tables.back().values;
-  }
-
-  Gradients& gradients_of(const Parameter& parameter) {
-    Gradients* gradients = wishes_.gradients_of(parameter);
-    if (std::find(used_.begin(), used_.end(), gradients) == used_.end()) used_.push_back(gradients);
-    return *gradients;
-  }
-
   float* gradient(NodeId node) const { return reinterpret_cast<float*>(ledger_.where(node)); }
 
   void add_seed(const Seed& seed) {
     const NodeId node = table_.same[at(seed.node)];
     if (!wishes_.gets_gradient(node)) return;
-    ensure_open(node);
+    leaves_.ensure_open(node);
     ledger_.next_step();
     if (ledger_.claim(node)) ledger_.zero(node);
     const std::int64_t n = graph_.elements(node);
@@ -200,9 +156,9 @@ class Backward {
         lists_.rows.push_back(info.table_row(graph_.fields(node, row)));
         lists_.row_values.push_back(ledger_.where(node) + row * row_bytes);
       }
-    float* const values = table_to_change(table_node, table);
+    float* const values = leaves_.table_to_change(table_node, table);
     if (values == nullptr) {
-      gradients_of(table).add_rows(table, lists_.rows, lists_.row_values);
+      leaves_.gradients_of(table).add_rows(table, lists_.rows, lists_.row_values);
       return;
     }
     const auto width = static_cast<std::size_t>(graph_.type(nodes_[0]).elements);
@@ -218,7 +174,7 @@ class Backward {
       for (NodeId input : graph_.inputs(node)) {
         const NodeId part = table_.same[at(input)];
         if (wishes_.gets_gradient(part)) {
-          ensure_open(part);
+          leaves_.ensure_open(part);
           if (ledger_.where(part) != from) add_row(part, from);
         }
         from += bytes(part);
@@ -249,7 +205,7 @@ class Backward {
       const NodeId source = table_.same[at(argument.node)];
       gradients.emplace_back();
       if (!wishes_.gets_gradient(source)) continue;
-      ensure_open(source);
+      leaves_.ensure_open(source);
       if (ledger_.claim(source)) ledger_.zero(source);
       gradients.back() = {reinterpret_cast<double*>(ledger_.where(source)) + argument.begin, argument.size};
     }
@@ -333,8 +289,8 @@ class Backward {
   /// go back alone, they are computed once more, by themselves.
   void compute_again(const OpInfo& info, Saved& saved) {
     const auto rows_of = [&](std::int64_t width) {
-      auto* data = reinterpret_cast<float*>(
-          leaf_memory_.allocate(static_cast<std::size_t>(saved.in.rows * width) * sizeof(float)));
+      const std::int64_t floats = saved.in.rows * width;
+      auto* data = reinterpret_cast<float*>(leaves_.allocate(floats * static_cast<std::int64_t>(sizeof(float))));
       return Rows{data, saved.in.rows, width, width, nullptr};
     };
     const std::int64_t left = graph_.signature(nodes_[0]).saved;
@@ -362,7 +318,7 @@ class Backward {
       return nullptr;
     }
     any_ = true;
-    ensure_open(node);
+    leaves_.ensure_open(node);
     claim_open(node, into);
     return gradient(node);
   }
@@ -447,7 +403,7 @@ class Backward {
       const NodeId node = view_.operand(r, i);
       if (!wishes_.gets_gradient(node)) continue;
       any_row = true;
-      ensure_open(node);
+      leaves_.ensure_open(node);
       if (gradient(node) == row_at(r)) claim_open(node, into);
     }
     any_ |= any_row;
@@ -556,7 +512,7 @@ class Backward {
         continue;
       ++next;
       if (!wishes_.gets_gradient(node) || !group.reads(i)) continue;
-      ensure_open(node);
+      leaves_.ensure_open(node);
       ledger_.next_step();
       const bool is_clean = ledger_.claim(node);
       targets[i] = {gradient(node), is_clean && info.stores_shared};
@@ -573,48 +529,6 @@ class Backward {
     watch.stop(info.kind == Kind::kProduct, statistics_.seconds);
   }
 
-  // --- wanted gradients ----------------------------------------------------------------------------------------------
-
-  /// Adds the gradients of wanted parameters to where those of parameters go.
-  void pass_on_wanted() {
-    std::vector<NodeId> done;
-    for (const Expr& expr : wishes_.options().wanted) {
-      const NodeId node = expr.node();
-      const Parameter* parameter = graph_.parameter_of(node);
-      if (parameter == nullptr || parameter->frozen || !ledger_.is_open(node)) continue;
-      if (std::find(done.begin(), done.end(), node) != done.end()) continue;  // listed twice
-      done.push_back(node);
-      ledger_.complete(node);
-      const Gradients::Dense to = gradients_of(*parameter).dense(*parameter);
-      const auto size = static_cast<std::size_t>(bytes(node));
-      if (to.store)
-        std::memcpy(to.data, ledger_.where(node), size);
-      else if (graph_.type(node).dtype == DType::kFloat32)
-        add<float>(to.data, node);
-      else
-        add<double>(to.data, node);
-    }
-  }
-  template <class T>
-  void add(std::byte* to, NodeId node) const {
-    const auto* gradient = reinterpret_cast<const T*>(ledger_.where(node));
-    for (std::int64_t i = 0; i < graph_.elements(node); ++i) reinterpret_cast<T*>(to)[i] += gradient[i];
-  }
-
-  std::vector<Tensor> wanted_gradients() {
-    std::vector<Tensor> result;
-    for (const Expr& expr : wishes_.options().wanted) {
-      const NodeId node = expr.node();
-      const Type& type = graph_.type(node);
-      result.emplace_back(graph_.value_shape(node), type.dtype);
-      if (!wishes_.gets_gradient(node) || !ledger_.is_open(table_.base[at(node)]) || type.elements == 0) continue;
-      ledger_.next_step();
-      ledger_.complete(node);
-      std::memcpy(result.back().data(), ledger_.where(node), static_cast<std::size_t>(bytes(node)));
-    }
-    return result;
-  }
-
   const Graph& graph_;
   const NodeTable& table_;
   std::span<Run> runs_;
@@ -623,11 +537,9 @@ class Backward {
   Statistics& statistics_;
   PlannedMemory gradient_memory_;
   Ledger& ledger_;
-  Arena leaf_memory_;
-  std::vector<Gradients*> used_;
   std::int32_t groups_used_ = 0;
-  bool is_at_end_ = false;  // all steps are done: only shared operands are without their gradients
   BackwardLists& lists_ = BackwardLists::of_thread();
+  LeafGradients leaves_;
 
   // Of the step at hand.
   std::int32_t run_ = 0;
