@@ -20,13 +20,15 @@ void RecursionOrder::run_together(std::int32_t a, std::int32_t b) {
 
 void RecursionOrder::divide() {
   bool any = false;
-  for (const Level& level : levels_) {
-    kinds_[at(level.kind)].part = part_of(level.kind);
-    any |= kinds_[at(level.kind)].part != kinds_[at(levels_[0].kind)].part;
+  for (const std::int32_t kind : kinds_as_they_run_) {
+    kinds_[at(kind)].part = part_of(kind);
+    any |= kinds_[at(kind)].part != kinds_[at(kinds_as_they_run_[0])].part;
   }
   if (!any) return;
+  const auto is_before = [&](std::int32_t a, std::int32_t b) { return kinds_[at(a)].part < kinds_[at(b)].part; };
+  std::stable_sort(kinds_as_they_run_.begin(), kinds_as_they_run_.end(), is_before);
   std::stable_sort(levels_.begin(), levels_.end(),
-                   [&](const Level& a, const Level& b) { return kinds_[at(a.kind)].part < kinds_[at(b.kind)].part; });
+                   [&](const Level& a, const Level& b) { return is_before(a.kind, b.kind); });
 }
 
 RecursionOrder& RecursionOrder::of_step(const CompiledRecursion& compiled, const StepIn& in) {
@@ -92,7 +94,9 @@ void RecursionOrder::sort(const CompiledRecursion& compiled, const StepIn& in) {
     levels_.push_back({kind, begin, begin + counts_[level]});
   }
   next_.resize(counts_.size());
+  kinds_as_they_run_.clear();
   for (std::int32_t k = 0; k < kinds; ++k) {
+    if (kinds_[at(k)].count > 0) kinds_as_they_run_.push_back(k);
     std::int32_t* next = kinds_[at(k)].rows.open(at(kinds_[at(k)].count));
     for (auto level = at(k); level < counts_.size(); level += at(kinds)) {
       next_[level] = next;
@@ -111,19 +115,18 @@ void RecursionOrder::find_reads(const CompiledRecursion& compiled, const StepIn&
   x_read_by_.assign(at(rows_of_x), 0);
   std::int64_t x_read = 0;  // how often
   shares_x_ = shares_children_ = false;
-  for (std::size_t k = 0; k < compiled.kinds().size(); ++k) {
-    Kind& kind = kinds_[k];
-    if (kind.count == 0) continue;
+  for (const std::int32_t k : kinds_as_they_run_) {
+    Kind& kind = kinds_[at(k)];
     kind.rows.close();
     const std::span<const std::int32_t> rows = kind.rows.numbers();
-    const std::vector<RecursionInput>& inputs = compiled.kinds()[k].inputs;
+    const std::vector<RecursionInput>& inputs = compiled.kinds()[at(k)].inputs;
     kind.read.resize(std::max(kind.read.size(), inputs.size()));
     kind.reads_all_of_x = false;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const RecursionInput& input = inputs[i];
       std::int32_t* to = kind.read[i].open(rows.size());
       if (input.child == RecursionInput::kX) {
-        const auto reader = static_cast<std::int32_t>(k) + 1;
+        const std::int32_t reader = k + 1;
         bool is_distinct = true;
         for (const std::int32_t r : rows) {
           const std::int64_t x = in.operand_begin[node_of_[at(r)]] + fields_of_row(in, r)[RowField::kX];
@@ -145,7 +148,7 @@ void RecursionOrder::find_reads(const CompiledRecursion& compiled, const StepIn&
           if (input.part > 0) continue;
           shares_children_ |= std::exchange(is_child_[at(row)], 1) != 0;
           if (const std::int32_t of_child = kind_of_row(in, row); kinds_[at(of_child)].part != kind.part)
-            run_together(of_child, static_cast<std::int32_t>(k));
+            run_together(of_child, k);
         }
       }
       kind.read[i].close();

@@ -38,13 +38,13 @@ class RecursionOrder {
     std::vector<RowList> read;    // by input of the program: rows of x, or of the states
   };
 
-  /// That of a step. Valid until some others were asked for. `keeps`: what the programs leave is read again by
-  /// backward. Else memory is in the order in which it is used, which a cache likes best.
+  /// That of a step. Valid until some others were asked for.
   static RecursionOrder& of_step(const CompiledRecursion& compiled, const StepIn& in);
 
-  /// As they run: part after part, each from the lowest to the highest.
-  std::span<const Level> levels() const { return levels_; }
-  /// Calls f(kind, levels) for each part of the levels, with the number that its kinds have as `part`.
+  /// The kinds that have rows, as they run: part after part.
+  std::span<const std::int32_t> kinds() const { return kinds_as_they_run_; }
+  /// Calls f(part, levels) for each part, with the number that its kinds have as `part`, and its levels from the lowest
+  /// to the highest.
   template <class F>
   void for_each_part(const F& f) const {
     for (std::size_t begin = 0; begin < levels_.size();) {
@@ -76,8 +76,9 @@ class RecursionOrder {
   std::vector<std::int64_t> begins_;  // the rows of each node, then those of its x
   std::vector<std::byte> fields_;
 
-  std::vector<Level> levels_;
+  std::vector<Level> levels_;  // as they run
   std::vector<Kind> kinds_;
+  std::vector<std::int32_t> kinds_as_they_run_;
   bool shares_children_ = false;
   bool reads_all_of_x_once_ = false;
   bool shares_x_ = false;

@@ -108,11 +108,10 @@ class StepRows {
     });
   }
 
-  /// Calls f(program, rows, order) for each kind that has rows.
+  /// Calls f(program, rows, order) for each kind that has rows, as they run.
   template <class F>
   void for_each_kind(const F& f) {
-    for (std::size_t k = 0; k < compiled_.kinds().size(); ++k)
-      if (order_.kind(k).count > 0) f(compiled_.kinds()[k], memory_.kinds[k], order_.kind(k));
+    for (const std::int32_t k : order_.kinds()) f(compiled_.kinds()[at(k)], memory_.kinds[at(k)], order_.kind(at(k)));
   }
   StepMemory& memory() { return memory_; }
 
@@ -146,16 +145,18 @@ class StepRows {
       return memory_.of_part[saved != nullptr ? 0 : at(order_.kind(k).part)];
     };
     if (saved == nullptr) {
-      for (std::size_t k = 0; k < kinds.size(); ++k)
+      for (const std::int32_t number : order_.kinds()) {
+        const auto k = at(number);
         taken(k) += order_.kind(k).count * (kinds[k].operands + floats_of(kinds[k]));
+      }
       const std::int64_t floats = *std::max_element(memory_.of_part.begin(), memory_.of_part.end());
       if (memory_.kept.size() < at(floats)) memory_.kept.resize(at(floats));
       memory_.of_part.assign(kinds.size(), 0);
     }
-    for (std::size_t k = 0; k < kinds.size(); ++k) {
+    for (const std::int32_t number : order_.kinds()) {
+      const auto k = at(number);
       KindRows& rows = memory_.kinds[k];
       rows.count = order_.kind(k).count;
-      if (rows.count == 0) continue;
       rows.operands = (saved != nullptr ? saved : memory_.kept.data()) + taken(k);
       float* const left = rows.operands + rows.count * kinds[k].operands;
       const std::int64_t width = floats_of(kinds[k]);
@@ -258,10 +259,10 @@ float* data_of(const ConstRows& rows) { return const_cast<float*>(rows.data); }
 /// Whether the gradients of x are written kind after kind, and all of them by the first.
 bool first_writes_all_of_x(const CompiledRecursion& compiled, RecursionOrder& order) {
   bool is_first = true;
-  for (std::size_t k = 0; k < compiled.kinds().size(); ++k) {
-    const RecursionProgram& kind = compiled.kinds()[k];
-    if (order.kind(k).count == 0 || kind.inputs[0].child != RecursionInput::kX) continue;
-    if (!kind.hoists || (is_first && !order.kind(k).reads_all_of_x)) return false;
+  for (const std::int32_t k : order.kinds()) {
+    const RecursionProgram& kind = compiled.kinds()[at(k)];
+    if (kind.inputs[0].child != RecursionInput::kX) continue;
+    if (!kind.hoists || (is_first && !order.kind(at(k)).reads_all_of_x)) return false;
     is_first = false;
   }
   return !is_first;

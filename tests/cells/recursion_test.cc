@@ -15,6 +15,7 @@
 #include "espalier/exec/gradients.h"
 #include "espalier/nn/embedding.h"
 #include "espalier/nn/linear.h"
+#include "espalier/nn/lstm.h"
 #include "espalier/nn/model.h"
 #include "espalier/ops/all.h"
 #include "tests/support/cells_agree.h"
@@ -276,20 +277,19 @@ TEST(Recursion, WithRandomNumbersHasThoseOfItsRows) {
   for (std::int64_t i = 0; i < given.elements(); ++i) EXPECT_EQ(given.at(i), expected.at(i));
 }
 
-/// Chains that read the same x and not each other, from both ends; one more kind that reads x may be among them.
+/// Chains that read the same x and not each other, from both ends; one more kind that reads x may be among them. The
+/// products of the chains' x run for all heights at once.
 struct Chains {
   Model model{3};
-  nn::Linear of_x{model / "of_x", 5, 4};
-  nn::Linear of_state{model / "of_state", 4, 4};
-  nn::Linear of_x_back{model / "of_x_back", 5, 4};
-  nn::Linear of_state_back{model / "of_state_back", 4, 4};
+  nn::LstmCell forward{model / "forward", 5, 4};
+  nn::LstmCell backward{model / "backward", 5, 4};
   nn::Linear alone{model / "alone", 5, 4};
   nn::Linear unused{model / "unused", 5, 4};
   Recursion recursion{"chains",
-                      {{1, [this](In in) { return tanh(of_x(in[0]) + of_state(in[1])); }},
-                       {1, [this](In in) { return tanh(of_x_back(in[0]) + of_state_back(in[1])); }},
-                       {0, [this](In in) { return tanh(alone(in[0])); }},
-                       {0, [this](In in) { return tanh(unused(in[0])); }}}};
+                      {forward.kind(),
+                       backward.kind(),
+                       {0, [this](In in) { return std::pair(tanh(alone(in[0])), alone(in[0])); }},
+                       {0, [this](In in) { return std::pair(tanh(unused(in[0])), unused(in[0])); }}}};
 
   /// Every element of x is in both chains, but for `left_out` of the first.
   static Structure structure(std::int32_t length, bool with_leaf, std::int32_t left_out) {
@@ -322,6 +322,32 @@ TEST(Recursion, RunsChainsThatShareX) {
         return sum(losses);
       });
     }
+}
+
+/// The last kind runs with the first, which reads no x, and so before the one in between.
+TEST(Recursion, RunsKindsThatReadXInAnotherOrderThanTheirNumbers) {
+  Chains net;
+  const nn::Linear step(net.model / "step", 4, 4);
+  const auto next = [&](In in) { return std::pair(tanh(step(in[0])), in[1] * in[1]); };
+  const Recursion recursion("mixed", {{1, next, TakesX::kNo}, net.forward.kind(), net.backward.kind()}, {{4}, {4}});
+  testing::expect_cells_agree(net.model, [&](Graph& graph, std::vector<Expr>& inputs) {
+    std::vector<Expr> losses;
+    for (const std::int32_t length : {3, 1, 5}) {
+      graph.begin_instance();
+      std::vector<float> numbers;
+      for (std::int32_t i = 0; i < 5 * length; ++i) numbers.push_back(static_cast<float>(i % 7) / 4 - 1);
+      const Expr x = graph.input_rows({5}, numbers);
+      inputs.push_back(x);
+      Structure both;
+      std::int32_t before = Structure::kMissing;
+      for (std::int32_t t = 0; t < length; ++t) before = both.add(1, t, {before});
+      before = Structure::kMissing;
+      for (std::int32_t t = length - 1; t >= 0; --t) before = both.add(0, Structure::kNoX, {both.add(2, t, {before})});
+      const Expr states = recursion(x, both)[0];
+      losses.push_back(sum({sum(states * states, 0)}));
+    }
+    return sum(losses);
+  });
 }
 
 TEST(Recursion, GivesWeightsOfKindsThatDoNotOccurNoGradient) {
