@@ -154,6 +154,9 @@ void RecursionOrder::find_reads(const CompiledRecursion& compiled, const StepIn&
       kind.read[i].close();
     }
   }
+  roots_.clear();
+  for (std::int32_t r = 0; r < static_cast<std::int32_t>(in.rows); ++r)
+    if (is_child_[at(r)] == 0) roots_.push_back(r);
   const bool any_unread = std::find(x_read_by_.begin(), x_read_by_.end(), 0) != x_read_by_.end();
   reads_all_of_x_once_ = !any_unread && x_read == rows_of_x;
 }

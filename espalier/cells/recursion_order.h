@@ -58,6 +58,8 @@ class RecursionOrder {
   Kind& kind(std::size_t number) { return kinds_[number]; }
   /// Whether some row is the child of several, or of one twice.
   bool shares_children() const { return shares_children_; }
+  /// The rows that are nobody's child.
+  std::span<const std::int32_t> roots() const { return roots_; }
   /// Whether every row of x is read, and by one row only; whether some is read by several rows of one kind.
   bool reads_all_of_x_once() const { return reads_all_of_x_once_; }
   bool shares_x() const { return shares_x_; }
@@ -79,6 +81,7 @@ class RecursionOrder {
   std::vector<Level> levels_;  // as they run
   std::vector<Kind> kinds_;
   std::vector<std::int32_t> kinds_as_they_run_;
+  std::vector<std::int32_t> roots_;
   bool shares_children_ = false;
   bool reads_all_of_x_once_ = false;
   bool shares_x_ = false;

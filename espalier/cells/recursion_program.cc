@@ -30,6 +30,7 @@ void lay_out_operands(RecursionProgram& kind) {
   kind.saved = kind.program->saved();
   kind.deferred = kind.program->deferred();
   kind.hoists = kind.program->hoists() && kind.inputs[0].child == RecursionInput::kX && kind.inputs[0].column < 0;
+  if (kind.hoists) kind.x_kept = kind.inputs[0].width;
 }
 
 }  // namespace
@@ -49,7 +50,7 @@ CompiledRecursion::CompiledRecursion(const std::string& name, std::vector<Recurs
       states_(std::move(states)) {
   for (RecursionProgram& kind : kinds_) {
     lay_out_operands(kind);
-    saved_ = std::max(saved_, kind.operands + kind.saved);
+    saved_ = std::max(saved_, kind.kept());
     deferred_ = std::max(deferred_, kind.deferred);
   }
   names_.push_back(name);
@@ -83,6 +84,7 @@ void CompiledRecursion::make_infos() {
   info.infer = [](const void* attrs, const InputShapes&) { return recursion_of(attrs).state(0); };
   info.field_bytes = static_cast<std::int32_t>(sizeof(std::int32_t)) * (RowField::kFirstChild + most_children_);
   info.takes_whole = true;
+  info.opens_results = states_.size() > 1;  // one is always read from outside
   info.stores_shared = true;
   info.keep_mask = 1;  // x
   info.results = static_cast<std::int32_t>(states_.size());

@@ -49,9 +49,13 @@ struct RecursionProgram {
   std::vector<std::size_t> parameters;  // of the program: which inputs of the recursion they are
   std::uint64_t reads = 0;              // the same, a bit each
   std::int64_t operands = 0;            // floats a row: what is multiplied together, side by side
+  std::int64_t x_kept = 0;              // floats a row: x in the order of the rows, where its product is hoisted
   std::int64_t saved = 0;               // what the program leaves for its backward
   std::int64_t deferred = 0;            // and for the gradients of its weights
   bool hoists = false;                  // its product of x runs for all heights at once
+
+  /// Floats a row that are kept for backward.
+  std::int64_t kept() const { return operands + x_kept + saved; }
 };
 
 class CompiledRecursion {

@@ -21,6 +21,7 @@ using Level = RecursionOrder::Level;
 struct KindRows {
   std::int64_t count = 0;
   float* operands = nullptr;  // what is multiplied together, side by side
+  float* x = nullptr;         // x in the order of the rows; null: it is read where it is
   Kept saved;                 // what the program leaves for its backward
   Rows hoisted;               // what its product of x gives, and then the gradient of that
   Kept deferred;              // what its backward leaves for the gradients of weights
@@ -79,8 +80,14 @@ class StepRows {
   KindRows& kind(std::int32_t number) { return memory_.kinds[at(number)]; }
 
   /// Where the gradients of the states are, those of the inputs go, and what backward leaves: kind after kind too. All
-  /// parents of a row are done when its turn comes: until then they add to its gradient, which is there.
-  void open_gradients(std::span<const Rows> gradients, const GradRows& of_x, float* deferred) {
+  /// parents of a row are done when its turn comes: until then they add to its gradient. Of the parts that are
+  /// `unwritten` nothing is there: a row's only parent stores it.
+  void open_gradients(std::span<const Rows> gradients, std::uint32_t unwritten, const GradRows& of_x, float* deferred) {
+    const auto is_stored = [&](std::int32_t part) {
+      return (unwritten >> static_cast<std::uint32_t>(part) & 1U) != 0 && !order_.shares_children();
+    };
+    for (std::size_t part = 0; part < gradients.size(); ++part)
+      if ((unwritten >> part & 1U) != 0) zero_unparented(gradients[part]);
     bool stores_x = of_x && of_x.stores();
     const bool is_stored_once = stores_x && !order_.reads_all_of_x_once();
     for_each_kind([&](const RecursionProgram& kind, KindRows& rows, RecursionOrder::Kind& order) {
@@ -89,8 +96,8 @@ class StepRows {
       rows.grads.assign(rows.inputs.size(), {});
       for (std::size_t i = 0; i < kind.inputs.size(); ++i) {
         if (kind.inputs[i].child != RecursionInput::kX) {
-          const Rows& of_part = gradients[at(kind.inputs[i].part)];
-          rows.grads[i] = GradRows(listed(rows, of_part, order.read[i]), /*store=*/false);
+          const std::int32_t part = kind.inputs[i].part;
+          rows.grads[i] = GradRows(listed(rows, gradients[at(part)], order.read[i]), is_stored(part));
         } else if (of_x) {
           rows.grads[i] = GradRows(listed(rows, of_x.rows(), order.read[i]), stores_x);
           if (is_stored_once) stores_x = false;
@@ -115,6 +122,15 @@ class StepRows {
   }
   StepMemory& memory() { return memory_; }
 
+  /// Brings x into the order of the rows, where it is kept so: its product reads it, and the gradient of its weights.
+  void gather_x(const KindRows& rows, const RecursionOrder::Kind& order) const {
+    if (rows.x == nullptr) return;
+    float* to = rows.x;
+    for (const std::int32_t number : order.read[0].numbers()) {
+      std::memcpy(to, in_[0][number], at(in_[0].width) * sizeof(float));
+      to += in_[0].width;
+    }
+  }
   /// Brings side by side what is multiplied together.
   void gather(const Level& level) const {
     const RecursionProgram& kind = compiled_.kinds()[at(level.kind)];
@@ -132,6 +148,14 @@ class StepRows {
   }
 
  private:
+  /// Zeros for the rows to which no single parent stores a gradient.
+  void zero_unparented(const Rows& gradients) const {
+    const auto zero = [&](std::int64_t r) { kernels::fill(0.0F, {gradients[r], at(gradients.width)}); };
+    if (order_.shares_children())
+      for (std::int64_t r = 0; r < gradients.count; ++r) zero(r);
+    else
+      for (const std::int32_t r : order_.roots()) zero(r);
+  }
   /// Kind after kind: the operands of all its rows, then what its program leaves. Where nothing is left for backward,
   /// those that do not run together have the same memory.
   void place(float* saved) {
@@ -140,6 +164,7 @@ class StepRows {
     const auto floats_of = [&](const RecursionProgram& kind) {
       return saved != nullptr ? kind.saved : kind.hoists ? kind.program->hoisted_width() : 0;
     };
+    const auto x_of = [&](const RecursionProgram& kind) { return saved != nullptr ? kind.x_kept : 0; };
     memory_.of_part.assign(kinds.size(), 0);
     const auto taken = [&](std::size_t k) -> std::int64_t& {
       return memory_.of_part[saved != nullptr ? 0 : at(order_.kind(k).part)];
@@ -158,10 +183,12 @@ class StepRows {
       KindRows& rows = memory_.kinds[k];
       rows.count = order_.kind(k).count;
       rows.operands = (saved != nullptr ? saved : memory_.kept.data()) + taken(k);
-      float* const left = rows.operands + rows.count * kinds[k].operands;
+      float* const x = rows.operands + rows.count * kinds[k].operands;
+      rows.x = x_of(kinds[k]) > 0 && !order_.kind(k).read[0].is_even() ? x : nullptr;
+      float* const left = x + rows.count * x_of(kinds[k]);
       const std::int64_t width = floats_of(kinds[k]);
       const Kept kept{{width > 0 ? left : nullptr, rows.count, width, width, nullptr}, /*by_value=*/true};
-      taken(k) += rows.count * (kinds[k].operands + width);
+      taken(k) += rows.count * (kinds[k].operands + x_of(kinds[k]) + width);
       rows.saved = saved != nullptr ? kept : Kept();
       rows.hoisted = {};
       if (kinds[k].hoists) {
@@ -179,6 +206,8 @@ class StepRows {
       const RecursionInput& input = kind.inputs[i];
       if (input.column >= 0)
         rows.inputs.push_back({rows.operands + input.column, rows.count, input.width, kind.operands, nullptr});
+      else if (input.child == RecursionInput::kX && rows.x != nullptr)
+        rows.inputs.push_back({rows.x, rows.count, input.width, input.width, nullptr});
       else
         rows.inputs.push_back(listed(rows, source(input), order.read[i]));
     }
@@ -282,7 +311,9 @@ void run_recursion(const void* attrs, const StepIn& in, const StepOut& out) {
   StepRows step(recursion_of(attrs), in, out.results, out.saved.data);
   step.order().for_each_part([&](std::int32_t part, std::span<const Level> levels) {
     step.for_each_kind([&](const RecursionProgram& kind, const KindRows& rows, const RecursionOrder::Kind& order) {
-      if (kind.hoists && order.part == part) multiply_hoisted(*kind.program, rows.in);
+      if (!kind.hoists || order.part != part) return;
+      step.gather_x(rows, order);
+      multiply_hoisted(*kind.program, rows.in);
     });
     for (const Level& level : levels) {
       step.gather(level);
@@ -295,7 +326,7 @@ void run_recursion_backward(const void* attrs, const Saved& saved, Grads& grads)
   StepRows step(recursion_of(attrs), saved.in, saved.results, data_of(saved.saved));
   const GradRows of_x = gradient_of_x(recursion_of(attrs), step.order(), grads[0]);
   const OneThread one(step.order().shares_children() || (of_x && step.order().shares_x()));
-  step.open_gradients(saved.result_gradients, of_x, saved.deferred.data);
+  step.open_gradients(saved.result_gradients, saved.unwritten, of_x, saved.deferred.data);
   step.order().for_each_part([&](std::int32_t part, std::span<const Level> levels) {
     for (std::size_t i = levels.size(); i-- > 0;)
       step.kind(levels[i].kind).run.backward(levels[i].begin, levels[i].end - levels[i].begin);

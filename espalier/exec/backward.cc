@@ -101,8 +101,8 @@ class Backward {
     for (NodeId node : nodes_)
       if (graph_.shared(node)) run_deferred_of(node);
     ledger_.next_step();
-    for (NodeId node : nodes_)
-      for (std::int32_t k = 0; k < signature.info->results; ++k) ledger_.complete(NodeId{index_of(node) + k});
+    unwritten_ = 0;
+    for (std::int32_t k = 0; k < signature.info->results; ++k) complete_results(k, signature.info->opens_results);
 
     if (gives_table_rows(signature)) {
       add_table_rows(*signature.info);
@@ -115,6 +115,19 @@ class Backward {
       view_.open(current(), step, nodes_, lists_.numbers);
       differentiate_kernel(step, *signature.info);
     }
+  }
+
+  /// The gradients of result k of the step's nodes are about to be read. Where nobody wrote any of them, an op may open
+  /// them itself.
+  void complete_results(std::int32_t k, bool op_may_open) {
+    const auto result = [k](NodeId node) { return NodeId{index_of(node) + k}; };
+    const auto is_unwritten = [&](NodeId node) { return !ledger_.is_written(result(node)); };
+    if (op_may_open && std::all_of(nodes_.begin(), nodes_.end(), is_unwritten)) {
+      unwritten_ |= 1U << static_cast<std::uint32_t>(k);
+      for (NodeId node : nodes_) ledger_.claim(result(node));
+      return;
+    }
+    for (NodeId node : nodes_) ledger_.complete(result(node));
   }
 
   /// Finds the rows of a step that get a gradient, and have it from this run: nearly always all of them.
@@ -277,6 +290,7 @@ class Backward {
       lists_.result_gradients.push_back(gradient_rows<float>(saved.results[static_cast<std::size_t>(k)].width, k,
                                                              lists_.result_offsets[static_cast<std::size_t>(k)]));
     saved.result_gradients = lists_.result_gradients;
+    saved.unwritten = unwritten_;
     if (info.deferred == 0) return;
     auto* data =
         reinterpret_cast<float*>(current().gradients + layout(current()).deferred_at[static_cast<std::size_t>(step)]);
@@ -544,6 +558,7 @@ class Backward {
   // Of the step at hand.
   std::int32_t run_ = 0;
   std::span<const NodeId> nodes_;
+  std::uint32_t unwritten_ = 0;  // results of the step, as Saved has them
   bool any_ = false;
   bool unread_rows_ = false;
 };

@@ -108,6 +108,9 @@ struct OpInfo {
   bool random = false;           // depends on a counter: never merged with an equal node
   /// Its operands have rows of their own, and not one for each of its result: the kernel sees all rows of each node.
   bool takes_whole = false;
+  /// Of a cell: where nobody wrote anything of the gradients of a result, its backward is told so (Saved::unwritten),
+  /// instead of getting zeros.
+  bool opens_results = false;
   bool row_an_operand = false;  // of a ragged op: the result has a row for each row of an operand
   bool gathers = false;         // its kernels take the rows of blocks from wherever they lie
   bool stores_shared = false;   // backward may be told to store the gradients of shared inputs instead of adding

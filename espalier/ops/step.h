@@ -79,6 +79,8 @@ struct Saved {
   /// Of a cell: all of its results, and their gradients, which it may add to.
   std::span<const Rows> results;
   std::span<const Rows> result_gradients;
+  /// Of a cell that `opens_results`: the results, a bit each, of whose gradients nothing is there yet.
+  std::uint32_t unwritten = 0;
   /// Of a cell: gradients that backward leaves for those of its weights.
   Rows deferred;
 };

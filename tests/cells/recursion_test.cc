@@ -107,7 +107,7 @@ TEST(Recursion, AgreesWithItsRowsOneByOne) {
         EXPECT_EQ(states[0].rows(), instance.structure.size());
         losses.push_back(sum(net.head(states[0]), 0));
         if (time % 3 == 0) losses.push_back(sum(states[1] * states[0], 0));
-        if (time % 3 == 1) losses.push_back(sum(row(states[1], 0), 0));
+        if (time % 3 == 1 && inputs.size() % 2 == 1) losses.push_back(sum(row(states[1], 0), 0));
       }
       return sum(losses);
     });
