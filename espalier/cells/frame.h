@@ -91,57 +91,53 @@ class Frame {
   std::int64_t count() const { return count_; }
 
   /// `width` columns of what is at a location, behind the first `offset`.
-  Rows rows_at(const Location& location, std::int64_t offset, std::int64_t width, Memory::Scratch& scratch) const {
-    if (location.in == Location::In::kRows) {
-      float* const data = location.data + offset;
-      if (count_ == 1) {
-        const std::int64_t row = location.offsets != nullptr ? location.offsets[begin_] : begin_ * location.stride;
-        return {data + row, 1, width, std::max(location.stride, width), nullptr};
-      }
-      if (location.offsets != nullptr) return {data, count_, width, location.stride, location.offsets + begin_};
-      return {data + begin_ * location.stride, count_, width, location.stride, nullptr};
-    }
+  [[gnu::always_inline]] Rows rows_at(const Location& location, std::int64_t offset, std::int64_t width, Memory::Scratch& scratch) const {
+    if (location.in == Location::In::kRows) return rows_of_step(location, offset, width);
     const bool in_tile = location.in == Location::In::kTile;
     float* const data = (in_tile ? scratch.tile : scratch.piece).data() + location.before + offset;
     if (all_rows_) return {data, count_, width, 0, nullptr};
     return {in_tile ? data : data + (begin_ - piece_begin_) * location.stride, count_, width, location.stride, nullptr};
   }
-  Rows value(std::int32_t id) const {
-    const Value& value = program().value(id);
-    return rows_at(run_.value(value.base), value.offset, value.width, memory_.values);
+  [[gnu::always_inline]] Rows operand(const Instruction& instruction, std::size_t k) const {
+    const OperandPlace& place = program().place(instruction.number_of(k));
+    if (place.base < 0) return {writable(run_.in().inputs[at(place.input)]).data, count_, place.width, 0, nullptr};
+    return rows_at(run_.value(place.base), place.offset, place.width, memory_.values);
   }
-  /// Also of a shared input.
-  ConstRows operand(std::int32_t id) const {
-    const Value& value = program().value(id);
-    if (value.base >= 0) return rows_at(run_.value(value.base), value.offset, value.width, memory_.values);
-    return {run_.in().inputs[at(value.shared)].data, count_, value.width, 0, nullptr};
+  Rows result(const Instruction& instruction) const { return operand(instruction, at(instruction.operands)); }
+  /// The gradient of an operand, and how it is written; none where it has none.
+  GradRows operand_gradient(const Instruction& instruction, std::size_t k) const {
+    const OperandPlace& place = program().place(instruction.number_of(k));
+    if (place.write == Write::kNone) return {};
+    const Location& location = run_.gradient(place.base);
+    if (location.is_none()) return {};
+    const bool is_stored =
+        place.write == Write::kStore || (place.write == Write::kInput && run_.grads()[at(place.input)].stores());
+    return {rows_at(location, place.offset, place.width, memory_.gradients), is_stored};
   }
-  /// The gradient of a value; without data where it has none.
-  Rows gradient(std::int32_t id) const {
-    const Value& value = program().value(id);
-    const Location& location = run_.gradient(value.base);
-    return location.is_none() ? Rows() : rows_at(location, value.offset, value.width, memory_.gradients);
+  Rows result_gradient(const Instruction& instruction) const {
+    const OperandPlace& place = program().place(instruction.number_of_result());
+    return rows_at(run_.gradient(place.base), place.offset, place.width, memory_.gradients);
   }
   Rows gradient_of(const Columns& columns) const {
     return rows_at(run_.gradient(columns.base), columns.offset, columns.width, memory_.gradients);
   }
   Rows saved_of(const Instruction& instruction) const {
     if (instruction.saved_floats == 0 || run_.saved().is_none()) return {};
-    return rows_at(run_.saved().columns(instruction.saved, instruction.saved_floats), 0, instruction.saved_floats,
-                   memory_.values);
+    return rows_of_step(run_.saved().columns(instruction.saved, instruction.saved_floats), 0, instruction.saved_floats);
   }
   ops::Weights weights_of(const Instruction& instruction) const {
-    const Value& W = program().value(instruction.in[at(instruction.parts)]);
-    const auto input = at(W.shared);
-    return {run_.in().inputs[input].data, W.shape[0], W.shape[1], run_.in().parameter(input), run_.in().use};
+    const OperandPlace& W = program().place(instruction.number_of(at(instruction.parts)));
+    const std::int64_t m = program().place(instruction.number_of_result()).width;
+    const auto input = at(W.input);
+    return {run_.in().inputs[input].data, W.width / m, m, run_.in().parameter(input), run_.in().use};
   }
 
   /// The rows at hand as an op's kernel wants them. Valid until the next call.
   StepIn step_in(const Instruction& instruction) const {
     StepIn step;
     step.rows = count_;
-    memory_.in.resize(instruction.in.size());
-    for (std::size_t k = 0; k < instruction.in.size(); ++k) memory_.in[k] = operand(instruction.in[k]);
+    memory_.in.resize(at(instruction.operands));
+    for (std::size_t k = 0; k < memory_.in.size(); ++k) memory_.in[k] = operand(instruction, k);
     step.shapes = instruction.shapes;
     if (instruction.info->is_ragged()) open_ragged(instruction, step);
     step.inputs = memory_.in;
@@ -156,9 +152,18 @@ class Frame {
   }
 
  private:
+  [[gnu::always_inline]] Rows rows_of_step(const Location& location, std::int64_t offset, std::int64_t width) const {
+    float* const data = location.data + offset;
+    if (location.offsets == nullptr) {
+      const std::int64_t stride = count_ == 1 ? std::max(location.stride, width) : location.stride;
+      return {data + begin_ * location.stride, count_, width, stride, nullptr};
+    }
+    if (count_ > 1) return {data, count_, width, location.stride, location.offsets + begin_};
+    return {data + location.offsets[begin_], 1, width, std::max(location.stride, width), nullptr};
+  }
   /// One list of the operands of all rows, row after row.
   void open_ragged(const Instruction& instruction, StepIn& step) const {
-    const auto n = static_cast<std::int64_t>(instruction.in.size());
+    const std::int64_t n = instruction.operands;
     memory_.offsets.resize(at(count_ * n + count_ + 1));
     std::int64_t* const places = memory_.offsets.data();
     std::int64_t* const begins = places + count_ * n;

@@ -54,6 +54,7 @@ class Layout {
     open_in_place();
     keep_for_backward();
     place_temps();
+    find_places();
     find_hoisted();
     make_infos();
   }
@@ -64,6 +65,25 @@ class Layout {
   Value& value(std::int32_t id) { return program_->values_[at(id)]; }
   Base& base_of(std::int32_t id) { return program_->bases_[at(value(id).base)]; }
   std::vector<Instruction>& code() { return program_->instructions_; }
+
+  void find_places() {
+    const auto place_of = [&](std::int32_t id, Write write) {
+      const Value& of = value(id);
+      const std::int32_t input = of.base >= 0 ? base_of(id).number : of.shared;
+      return OperandPlace{of.base, input, static_cast<std::int32_t>(of.offset), static_cast<std::int32_t>(of.width),
+                          write};
+    };
+    for (Instruction& instruction : code()) {
+      instruction.operands_before = static_cast<std::int32_t>(program_->places_.size());
+      instruction.operands = static_cast<std::int32_t>(instruction.in.size());
+      for (std::size_t k = 0; k < instruction.in.size(); ++k)
+        program_->places_.push_back(place_of(instruction.in[k], instruction.writes[k]));
+      program_->places_.push_back(place_of(instruction.out, Write::kNone));
+      // The gradient of a result but the first is the step's: what weights need of it is copied.
+      const Base& base = base_of(instruction.out);
+      instruction.defers_result = base.place == Place::kResult && base.deferred >= 0;
+    }
+  }
 
   // --- groups --------------------------------------------------------------------------------------------------------
 

@@ -68,27 +68,43 @@ struct Columns {
   std::int64_t width = 0;
 };
 
-struct Instruction {
+struct alignas(64) Instruction {
+  // What every use reads is one line of the cache: where weights are large, it is no longer there when its turn comes.
   const OpInfo* info = nullptr;
+  std::int64_t random = -1;          // of a random op: where its fields begin among those of the node
+  std::int64_t saved = -1;           // where in a row what it leaves for its own backward begins
+  std::int32_t saved_floats = 0;     // how much that is
+  std::int32_t operands_before = 0;  // operands and results of the instructions before this one
+  std::int32_t operands = 0;         // as many as `in` has
+  std::int32_t parts = 0;            // of a product, how many parts x has; else 0
+  std::int32_t out = -1;
+  bool accumulates = false;    // a product that is added to another
+  bool in_place = false;       // it leaves the rest in the place of what it opened
+  bool any_shared = false;     // among its operands
+  bool defers_result = false;  // the gradient of its result is the step's, and copied for the gradients of weights
+  // The rest.
   std::vector<std::uint32_t> attrs;
   std::vector<std::byte> fields;  // the same for all rows
-  std::int64_t random = -1;       // of a random op: where its fields begin among those of the node
+  std::vector<Shape> shapes;      // beside `in`
+  /// Of backward: columns of gradients that are read here and that nobody wrote.
+  std::vector<Columns> zeros;
   /// Of a product: the parts of x, which lie one after the other, then W and, if there is one, the bias. Of any other
   /// op: its inputs.
   std::vector<std::int32_t> in;
-  std::int32_t parts = 0;    // of a product, how many parts x has; else 0
-  bool accumulates = false;  // a product that is added to another
-  std::int32_t out = -1;
-  std::vector<Shape> shapes;  // beside `in`
-  std::int64_t saved = -1;    // where in a row what it leaves for its own backward begins
-  std::int64_t saved_floats = 0;
-  bool in_place = false;  // it leaves the rest in the place of what it opened
-  bool any_shared = false;
-  // Of backward.
-  std::vector<Write> writes;   // beside `in`
-  std::vector<Columns> zeros;  // columns of gradients that are read here and that nobody wrote
+  std::vector<Write> writes;  // beside `in`, of backward
 
   bool is_product() const { return parts > 0; }
+  std::size_t number_of(std::size_t operand) const { return static_cast<std::size_t>(operands_before) + operand; }
+  std::size_t number_of_result() const { return number_of(static_cast<std::size_t>(operands)); }
+};
+
+/// Where an operand or the result of an instruction is, in few bytes: it is asked for at every use.
+struct OperandPlace {
+  std::int32_t base = -1;  // -1: a shared input
+  std::int32_t input = 0;  // the number of the base, or which shared input
+  std::int32_t offset = 0;
+  std::int32_t width = 0;
+  Write write = Write::kNone;
 };
 
 /// Instructions first to last - 1: one product, or ops that run tile by tile.
@@ -130,6 +146,8 @@ class Program {
   const Value& value(std::int32_t id) const { return values_[static_cast<std::size_t>(id)]; }
   std::span<const Instruction> instructions() const { return instructions_; }
   std::span<const Group> groups() const { return groups_; }
+  /// Operands and results of all instructions, by their numbers.
+  const OperandPlace& place(std::size_t number) const { return places_[number]; }
   /// Floats a row: of memory for pieces and for tiles, of values and of gradients.
   struct Scratch {
     std::int64_t piece = 0;
@@ -171,6 +189,7 @@ class Program {
   std::vector<Base> bases_;
   std::vector<Value> values_;
   std::vector<Instruction> instructions_;
+  std::vector<OperandPlace> places_;
   std::vector<Group> groups_;
   std::vector<std::int32_t> zeroed_inputs_;
   std::vector<Shape> result_shapes_;

@@ -10,26 +10,13 @@
 namespace espalier::cells {
 namespace {
 
-/// The gradient of an operand of an instruction, and how it is written.
-GradRows gradient_of_operand(const Frame& frame, const Instruction& instruction, std::size_t k) {
-  const Write write = instruction.writes[k];
-  if (write == Write::kNone) return {};
-  const Rows rows = frame.gradient(instruction.in[k]);
-  if (rows.data == nullptr) return {};
-  const auto is_stored = [&] {
-    const Base& base = frame.program().bases()[at(frame.program().value(instruction.in[k]).base)];
-    return frame.run().grads()[at(base.number)].stores();
-  };
-  return {rows, write == Write::kStore || (write == Write::kInput && is_stored())};
-}
-
 void fill_with_zeros(const Rows& rows) {
   for (std::int64_t r = 0; r < rows.count; ++r) kernels::fill(0.0F, {rows[r], at(rows.width)});
 }
 
 void backward_product(const Frame& frame, const Instruction& instruction) {
   const ops::Weights W = frame.weights_of(instruction);
-  const Rows dy = frame.gradient(instruction.out);
+  const Rows dy = frame.result_gradient(instruction);
   // The parts that want a gradient, those in between included, and the columns of x that they are.
   std::vector<GradRows>& into = frame.memory().grads;
   into.resize(at(instruction.parts));
@@ -41,8 +28,8 @@ void backward_product(const Frame& frame, const Instruction& instruction) {
   bool all_store = true;
   bool none_stores = true;
   for (std::int32_t k = 0; k < instruction.parts; ++k) {
-    GradRows& part = into[at(k)] = gradient_of_operand(frame, instruction, at(k));
-    const std::int64_t end = column + frame.program().value(instruction.in[at(k)]).width;
+    GradRows& part = into[at(k)] = frame.operand_gradient(instruction, at(k));
+    const std::int64_t end = column + frame.program().place(instruction.number_of(at(k))).width;
     if (part) {
       if (first > k) {
         first = k;
@@ -69,14 +56,14 @@ void backward_product(const Frame& frame, const Instruction& instruction) {
   column = 0;
   for (std::int32_t k = first; k < last; ++k) {
     for (std::int64_t r = 0; into[at(k)] && r < frame.count(); ++r) into[at(k)].add(r, dx[r] + column);
-    column += frame.program().value(instruction.in[at(k)]).width;
+    column += frame.program().place(instruction.number_of(at(k))).width;
   }
 }
 
 Saved saved_of(const Frame& frame, const Instruction& instruction, const ConstRows& dy) {
   Saved saved;
   saved.in = frame.step_in(instruction);
-  saved.y = frame.value(instruction.out);
+  saved.y = frame.result(instruction);
   saved.saved = frame.saved_of(instruction);
   saved.in_place = instruction.in_place;
   saved.dy = dy;
@@ -88,7 +75,7 @@ Saved saved_of(const Frame& frame, const Instruction& instruction, const ConstRo
 template <class Add>
 void backward_ragged(const Frame& frame, const Instruction& instruction, const ConstRows& dy, const Add& add) {
   const Saved saved = saved_of(frame, instruction, dy);
-  const auto n = static_cast<std::int64_t>(instruction.in.size());
+  const std::int64_t n = instruction.operands;
   const std::int64_t width = saved.in[0].width;
   const std::int64_t floats = frame.count() * n * width;
   float* const memory = frame.memory().room_for_parts(floats);
@@ -102,12 +89,12 @@ void backward_ragged(const Frame& frame, const Instruction& instruction, const C
 
 /// Gradients of shared inputs are for later.
 void backward_op(const Frame& frame, const Instruction& instruction) {
-  const Rows dy = frame.gradient(instruction.out);
+  const Rows dy = frame.result_gradient(instruction);
   std::vector<GradRows>& list = frame.memory().grads;
-  list.resize(instruction.in.size());
+  list.resize(at(instruction.operands));
   bool any = false;
-  for (std::size_t k = 0; k < instruction.in.size(); ++k) {
-    list[k] = gradient_of_operand(frame, instruction, k);
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    list[k] = frame.operand_gradient(instruction, k);
     any |= static_cast<bool>(list[k]);
   }
   if (!any) return;
@@ -127,13 +114,12 @@ void backward_instruction(const Frame& frame, const Instruction& instruction) {
     backward_product(frame, instruction);
   else
     backward_op(frame, instruction);
-  // The gradient of a result but the first is the step's: what weights need of it is copied.
+  if (!instruction.defers_result) return;
   const Value& out = frame.program().value(instruction.out);
   const Base& base = frame.program().bases()[at(out.base)];
-  if (base.place != Place::kResult || base.deferred < 0) return;
   const Rows from = frame.gradient_of({out.base, 0, base.width});
-  const Rows to =
-      frame.rows_at(frame.run().deferred().columns(base.deferred, base.width), 0, base.width, frame.memory().gradients);
+  const Rows to = frame.rows_at(frame.run().deferred().columns(base.deferred, base.width), 0, base.width,
+                                frame.memory().gradients);
   for (std::int64_t r = 0; r < frame.count(); ++r) kernels::copy({from[r], at(base.width)}, {to[r], at(base.width)});
 }
 
@@ -230,7 +216,7 @@ class WeightGradients {
     if (const GradRows& dW = grads_[at(W.shared)]) {
       const std::int64_t m = W.shape[1];
       const bool accumulate = accumulates(W.shared);
-      const auto part = [&](std::int32_t k) { return frame_.value(instruction.in[at(k)]); };
+      const auto part = [&](std::int32_t k) { return frame_.operand(instruction, at(k)); };
       if (side_by_side(instruction.parts, part)) {
         ops::weight_gradient(columns_of(part(0), 0, W.shape[0]), dy, dW.rows().data, m, accumulate);
       } else {
@@ -241,7 +227,7 @@ class WeightGradients {
         }
       }
     }
-    if (instruction.in.size() == at(instruction.parts) + 1) return;
+    if (instruction.operands == instruction.parts + 1) return;
     const std::int32_t bias = run_.program().value(instruction.in.back()).shared;
     if (const GradRows& db = grads_[at(bias)]) ops::sum_of_rows(dy, db.rows().data, accumulates(bias));
   }

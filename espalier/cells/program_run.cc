@@ -18,8 +18,8 @@ Location scratch(const Program& program, bool in_tile, std::int64_t before, std:
 
 /// Parts as one matrix: where they lie, or copied beside each other.
 ConstRows joined(const Frame& frame, const Instruction& instruction, std::int64_t width) {
-  if (instruction.parts == 1) return frame.value(instruction.in[0]);
-  const auto part = [&](std::int32_t k) { return frame.value(instruction.in[at(k)]); };
+  if (instruction.parts == 1) return frame.operand(instruction, 0);
+  const auto part = [&](std::int32_t k) { return frame.operand(instruction, at(k)); };
   if (side_by_side(instruction.parts, part)) return columns_of(part(0), 0, width);
   float* const memory = frame.memory().room_for_parts(frame.count() * width);
   std::int64_t column = 0;
@@ -34,15 +34,15 @@ ConstRows joined(const Frame& frame, const Instruction& instruction, std::int64_
 
 void forward_product(const Frame& frame, const Instruction& instruction) {
   const ops::Weights W = frame.weights_of(instruction);
-  const bool has_bias = instruction.in.size() > at(instruction.parts) + 1;
-  const float* bias = has_bias ? frame.operand(instruction.in.back()).data : nullptr;
-  ops::multiply_by_weights(joined(frame, instruction, W.k), W, bias, frame.value(instruction.out),
+  const bool has_bias = instruction.operands > instruction.parts + 1;
+  const float* bias = has_bias ? frame.operand(instruction, at(instruction.parts) + 1).data : nullptr;
+  ops::multiply_by_weights(joined(frame, instruction, W.k), W, bias, frame.result(instruction),
                            instruction.accumulates);
 }
 
 void forward_op(const Frame& frame, const Instruction& instruction) {
   StepOut out;
-  out.y = frame.value(instruction.out);
+  out.y = frame.result(instruction);
   out.saved = frame.saved_of(instruction);
   out.in_place = instruction.in_place && !frame.run().saved().is_none();
   const bool needs_place = instruction.saved_floats > 0 && instruction.info->overwrites == nullptr;

@@ -58,16 +58,13 @@ struct CrossEntropy {
   static void backward(const Attrs&, const Saved& saved, Grads& grads) {
     if (!grads[0]) return;
     const std::int64_t width = saved.saved.width;
-    std::vector<float> slopes;
-    std::vector<float> of_labels;
+    thread_local std::vector<float> slopes;
+    thread_local std::vector<float> of_labels;
     for_blocks(saved.in.rows, width, [&](std::int64_t begin, std::int64_t end) {
-      slopes.resize(static_cast<std::size_t>((end - begin) * width));
+      exp_of_rows(saved.saved, begin, end, slopes);
       of_labels.resize(static_cast<std::size_t>(end - begin));
-      for (std::int64_t r = begin; r < end; ++r) {
-        std::copy_n(saved.saved[r], width, slopes.data() + (r - begin) * width);
+      for (std::int64_t r = begin; r < end; ++r)
         of_labels[static_cast<std::size_t>(r - begin)] = saved.saved[r][saved.in.fields<Fields>(r).label];
-      }
-      kernels::exp(slopes, slopes);
       // Near probability 1 the difference is all rounding; expm1 keeps it exact.
       kernels::expm1(of_labels, of_labels);
       for (std::int64_t r = begin; r < end; ++r) {
@@ -101,18 +98,28 @@ struct CrossEntropy {
     const std::int64_t most = width > kFewClasses ? 1 : kElements / width;
     for (std::int64_t begin = 0; begin < rows; begin += most) f(begin, std::min(rows, begin + most));
   }
+  /// e^x of rows begin to end - 1, side by side in `powers`.
+  static void exp_of_rows(const ConstRows& x, std::int64_t begin, std::int64_t end, std::vector<float>& powers) {
+    const auto width = static_cast<std::size_t>(x.width);
+    powers.resize(static_cast<std::size_t>(end - begin) * width);
+    if (x.dense()) {
+      kernels::exp({x[begin], powers.size()}, powers);
+      return;
+    }
+    for (std::int64_t r = begin; r < end; ++r)
+      kernels::copy({x[r], width}, {powers.data() + static_cast<std::size_t>(r - begin) * width, width});
+    kernels::exp(powers, powers);
+  }
   static void log_softmax_rows(const ConstRows& x, std::int64_t begin, std::int64_t end, const Rows& y) {
     thread_local std::vector<float> powers;
     thread_local std::vector<float> sums;
     const std::int64_t width = x.width;
-    powers.resize(static_cast<std::size_t>((end - begin) * width));
     sums.resize(static_cast<std::size_t>(end - begin));
     for (std::int64_t r = begin; r < end; ++r) {
       const float most = largest(std::span<const float>(x[r], static_cast<std::size_t>(width)));
       for (std::int64_t k = 0; k < width; ++k) y[r][k] = x[r][k] - most;
-      std::copy_n(y[r], width, powers.data() + (r - begin) * width);
     }
-    kernels::exp(powers, powers);
+    exp_of_rows(y, begin, end, powers);
     for (std::int64_t r = 0; r < end - begin; ++r) {
       float sum = 0;
       for (std::int64_t k = 0; k < width; ++k) sum += powers[static_cast<std::size_t>(r * width + k)];

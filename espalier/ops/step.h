@@ -105,8 +105,8 @@ class GradRows {
       kernels::add(const_span(values), span(r));
   }
   void add_scaled(std::int64_t r, float factor, const float* values) const {
-    if (rows_.width == 1) {
-      add_number(r, factor * *values);
+    if (rows_.width <= kFewNumbers) {
+      add_few(r, factor, values);
       return;
     }
     if (store_) kernels::fill(0.0F, span(r));
@@ -126,10 +126,17 @@ class GradRows {
   bool stores() const { return store_; }
 
  private:
-  /// To a row of one number: a loss for each node, say, for which a call of a vector function is too much.
+  /// Rows for which a call of a vector function is too much: the scores of a few classes, say.
+  static constexpr std::int64_t kFewNumbers = 32;
+
+  /// To a row of one number: the loss of a node, say.
   void add_number(std::int64_t r, float value) const {
     float* const to = rows_[r];
     *to = store_ ? value : *to + value;
+  }
+  void add_few(std::int64_t r, float factor, const float* values) const {
+    float* const to = rows_[r];
+    for (std::int64_t i = 0; i < rows_.width; ++i) to[i] = store_ ? factor * values[i] : to[i] + factor * values[i];
   }
   std::span<float> span(std::int64_t r) const { return {rows_[r], static_cast<std::size_t>(rows_.width)}; }
   std::span<const float> const_span(const float* values) const {
