@@ -5,6 +5,7 @@
 #include "espalier/base/at.h"
 #include "espalier/cells/frame.h"
 #include "espalier/cells/program_run.h"
+#include "espalier/kernels/row_sum.h"
 #include "espalier/kernels/rows.h"
 
 namespace espalier::cells {
@@ -212,24 +213,32 @@ class WeightGradients {
   }
   void add_of_product(const Instruction& instruction) {
     const ConstRows dy = gradient_of_result(instruction);
+    float* db = bias_gradient(instruction);
     const Value& W = run_.program().value(instruction.in[at(instruction.parts)]);
     if (const GradRows& dW = grads_[at(W.shared)]) {
       const std::int64_t m = W.shape[1];
       const bool accumulate = accumulates(W.shared);
       const auto part = [&](std::int32_t k) { return frame_.operand(instruction, at(k)); };
       if (side_by_side(instruction.parts, part)) {
-        ops::weight_gradient(columns_of(part(0), 0, W.shape[0]), dy, dW.rows().data, m, accumulate);
-      } else {
-        std::int64_t row = 0;
-        for (std::int32_t k = 0; k < instruction.parts; ++k) {
-          ops::weight_gradient(part(k), dy, dW.rows().data + row * m, m, accumulate);
-          row += part(k).width;
-        }
+        ops::weight_gradient(columns_of(part(0), 0, W.shape[0]), dy, dW.rows().data, m, accumulate, db);
+        return;
+      }
+      std::int64_t row = 0;
+      for (std::int32_t k = 0; k < instruction.parts; ++k) {
+        ops::weight_gradient(part(k), dy, dW.rows().data + row * m, m, accumulate);
+        row += part(k).width;
       }
     }
-    if (instruction.operands == instruction.parts + 1) return;
+    if (db != nullptr) kernels::add_rows(dy, db);
+  }
+  /// Where the gradient of a product's bias is added; null where there is none.
+  float* bias_gradient(const Instruction& instruction) {
+    if (instruction.operands == instruction.parts + 1) return nullptr;
     const std::int32_t bias = run_.program().value(instruction.in.back()).shared;
-    if (const GradRows& db = grads_[at(bias)]) ops::sum_of_rows(dy, db.rows().data, accumulates(bias));
+    const GradRows& db = grads_[at(bias)];
+    if (!db) return nullptr;
+    if (!accumulates(bias)) kernels::fill(0.0F, {db.rows().data, at(db.width())});
+    return db.rows().data;
   }
 
   const ProgramRun& run_;

@@ -39,15 +39,10 @@ HWY_INLINE void ForRowBlocks(std::int64_t rows, const F& f) {
 }
 
 /// Calls f(column, constant chains, constant vectors, constant partial, columns of the last vector) for panels of
-/// columns: of kWidest vectors while there are so many, then of two and one. Numbers have two chains; or four where
-/// there is only one vector of columns, which must hide the latency alone.
+/// columns: of kWidest vectors while there are so many, then of two and one. Numbers have two chains.
 template <std::int64_t kWidest, class F>
-HWY_INLINE void ForPanels(std::int64_t columns, const F& f) {
+HWY_INLINE void ForPanelsOfTwoChains(std::int64_t columns, const F& f) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(FloatTag()));
-  if (columns <= lanes) {
-    f(std::int64_t{0}, Constant<4>(), Constant<1>(), std::true_type(), columns);
-    return;
-  }
   std::int64_t j = 0;
   if constexpr (kWidest > 2)
     for (; j + kWidest * lanes <= columns; j += kWidest * lanes)
@@ -57,6 +52,15 @@ HWY_INLINE void ForPanels(std::int64_t columns, const F& f) {
     f(j, Constant<2>(), Constant<2>(), std::true_type(), columns - j - lanes);
   else if (j < columns)
     f(j, Constant<2>(), Constant<1>(), std::true_type(), columns - j);
+}
+
+/// The same; numbers have four chains where there is only one vector of columns, which must hide the latency alone.
+template <std::int64_t kWidest, class F>
+HWY_INLINE void ForPanels(std::int64_t columns, const F& f) {
+  if (columns <= static_cast<std::int64_t>(hn::Lanes(FloatTag())))
+    f(std::int64_t{0}, Constant<4>(), Constant<1>(), std::true_type(), columns);
+  else
+    ForPanelsOfTwoChains<kWidest>(columns, f);
 }
 
 std::int64_t LanesOfVector() { return static_cast<std::int64_t>(hn::Lanes(FloatTag())); }
@@ -92,6 +96,27 @@ void WeightGradient(const ConstRows& x, const ConstRows& dy, std::int64_t begin,
   });
 }
 
+/// The same for a dY of few columns, which would leave most of a vector empty: x and dY change places, and each block is
+/// turned over. Which panels x is divided into does not change the bits.
+void NarrowWeightGradient(const ConstRows& x, const ConstRows& dy, std::int64_t begin, std::int64_t end, float* dw,
+                          std::int64_t next, bool accumulate) {
+  constexpr std::int64_t kMostColumns = 2 * static_cast<std::int64_t>(hn::MaxLanes(FloatTag()));
+  ForRowBlocks(dy.width, [&](std::int64_t j, auto rows) HWY_ATTR {
+    ForPanelsOfTwoChains<2>(x.width, [&](std::int64_t i, auto chains, auto vectors, auto partial, std::int64_t last)
+                                         HWY_ATTR {
+      const Block<chains(), rows(), vectors(), partial()> sums(TermsOfGradient(dy, j, x, i, begin, end), last);
+      float turned[kBlockRows][kMostColumns];
+      sums.Put(nullptr, false, [&](std::int64_t r) { return turned[r]; });
+      const auto lanes = static_cast<std::int64_t>(hn::Lanes(FloatTag()));
+      const std::int64_t columns = (vectors() - 1) * lanes + last;
+      for (std::int64_t c = 0; c < columns; ++c) {
+        float* const to = dw + (i + c) * next + j;
+        for (std::int64_t r = 0; r < rows(); ++r) to[r] = accumulate ? to[r] + turned[r][c] : turned[r][c];
+      }
+    });
+  });
+}
+
 /// y[r] = x[r] w + bias, for a single column: dots of four rows at a time.
 void RowsByVector(const ConstRows& x, const float* w, const float* bias, const Rows& y, bool accumulate) {
   const float* const vector[1] = {w};
@@ -118,6 +143,7 @@ HWY_EXPORT(RowsByMatrix);
 HWY_EXPORT(RowsByVector);
 HWY_EXPORT(RowsByTransposed);
 HWY_EXPORT(WeightGradient);
+HWY_EXPORT(NarrowWeightGradient);
 
 namespace {
 
@@ -159,13 +185,18 @@ void small_product_transposed(const ConstRows& y, const float* w, std::int64_t n
 void small_weight_gradient(const ConstRows& x, const ConstRows& dy, float* dw, std::int64_t next, bool accumulate) {
   // So few rows stay in the cache while all of dW passes.
   constexpr std::int64_t kRowsAtATime = 256;
+  constexpr std::int64_t kFewColumns = 8;
   const bool is_row = dy.width == 1 && next == 1;
+  const bool is_narrow = !is_row && dy.width <= kFewColumns;
   const ConstRows& factors = is_row ? dy : x;
   const ConstRows& vectors = is_row ? x : dy;
   std::int64_t begin = 0;
   do {
     const std::int64_t end = std::min(begin + kRowsAtATime, x.count);
-    HWY_DYNAMIC_DISPATCH(WeightGradient)(factors, vectors, begin, end, dw, next, accumulate || begin > 0);
+    if (is_narrow)
+      HWY_DYNAMIC_DISPATCH(NarrowWeightGradient)(x, dy, begin, end, dw, next, accumulate || begin > 0);
+    else
+      HWY_DYNAMIC_DISPATCH(WeightGradient)(factors, vectors, begin, end, dw, next, accumulate || begin > 0);
     begin = end;
   } while (begin < x.count);
 }

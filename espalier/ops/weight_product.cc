@@ -86,15 +86,11 @@ void multiply_by_small(const ConstRows& x, const float* w, std::int64_t next, co
   });
 }
 
-/// Of small weights the transpose is kept row by row, so that that of the whole has in it that of any rows.
-bool is_part_of_small(const Weights& W) { return W.is_part() && kernels::is_small_matrix(W.all_rows, W.m); }
-
 /// The weights laid out for products, or null where they are multiplied as they are.
 const kernels::Prepared* find_prepared(const Weights& W, bool transposed) {
   if (W.parameter == nullptr) return nullptr;
   const ProductLog::Watch watch(BesideProducts::kPreparing);
-  if (!W.is_part()) return W.parameter->prepared(W.k, W.m, transposed, W.use);
-  if (is_part_of_small(W)) return W.parameter->prepared(W.all_rows, W.m, transposed, W.use);
+  if (!W.is_part) return W.parameter->prepared(W.k, W.m, transposed, W.use);
   return W.parameter->prepared_rows(W.before, W.k, W.m, W.use);
 }
 
@@ -120,14 +116,12 @@ void multiply_by_weights(const ConstRows& x, const Weights& W, const float* bias
 void multiply_by_transposed(const ConstRows& y, const Weights& W, const Rows& x, bool accumulate) {
   const kernels::Prepared* prepared = find_prepared(W, /*transposed=*/true);
   const float* copy = prepared == nullptr ? nullptr : prepared->plain();
-  const bool copy_is_wider = copy != nullptr && is_part_of_small(W);
-  if (copy_is_wider) copy += W.before;
   const auto product_of = [&](std::int64_t rows, bool add) {
     return Product{ProductKind::kInputGradient, rows, W.k, W.m, prepared != nullptr, false, add};
   };
   if (copy != nullptr && kernels::is_small_product(y.count, W.m, W.k)) {
     const ProductLog::Watch watch(product_of(y.count, accumulate));
-    multiply_by_small(y, copy, prepared->n(), nullptr, x, accumulate);
+    multiply_by_small(y, copy, W.k, nullptr, x, accumulate);
     return;
   }
   if (prepared == nullptr && kernels::is_small_transposed(y.count, W.k, W.m)) {
@@ -137,10 +131,7 @@ void multiply_by_transposed(const ConstRows& y, const Weights& W, const Rows& x,
   }
   by_even_rows(y, x, accumulate, [&](const ConstRows& from, const Rows& to, bool add) {
     const ProductLog::Watch watch(product_of(from.count, add));
-    if (copy_is_wider)
-      kernels::product(from.count, W.k, W.m, from.data, distance(from), copy, prepared->n(), to.data, distance(to),
-                       add);
-    else if (prepared != nullptr)
+    if (prepared != nullptr)
       prepared->product(from.count, from.data, distance(from), nullptr, to.data, distance(to), add);
     else
       kernels::product_transposed_b(from.count, W.k, W.m, from.data, distance(from), W.data, W.m, to.data, distance(to),
@@ -148,13 +139,15 @@ void multiply_by_transposed(const ConstRows& y, const Weights& W, const Rows& x,
   });
 }
 
-void weight_gradient(const ConstRows& x, const ConstRows& dy, float* dW, std::int64_t next, bool accumulate) {
+void weight_gradient(const ConstRows& x, const ConstRows& dy, float* dW, std::int64_t next, bool accumulate,
+                     float* db) {
   if (kernels::is_small_gradient(x.count, x.width, dy.width)) {
     const ProductLog::Watch watch({ProductKind::kWeightGradient, x.count, x.width, dy.width, false, false, accumulate});
     parallel_for(x.width, kernels::grain_for(x.count * dy.width), [&](std::int64_t begin, std::int64_t end) {
       kernels::small_weight_gradient({x.data + begin, x.count, end - begin, x.stride, x.offsets}, dy, dW + begin * next,
                                      next, accumulate);
     });
+    if (db != nullptr) kernels::add_rows(dy, db);
     return;
   }
   const auto add = [&](const ConstRows& a, const ConstRows& b) {
@@ -167,13 +160,10 @@ void weight_gradient(const ConstRows& x, const ConstRows& dy, float* dW, std::in
   thread_local std::vector<float> gathered_dy;
   for (std::int64_t begin = 0; begin < x.count; begin += kRowsForGradient) {
     const std::int64_t count = std::min(kRowsForGradient, x.count - begin);
-    add(side_by_side(piece_of(x, begin, count), gathered_x), side_by_side(piece_of(dy, begin, count), gathered_dy));
+    const ConstRows of_rows = side_by_side(piece_of(dy, begin, count), gathered_dy);
+    add(side_by_side(piece_of(x, begin, count), gathered_x), of_rows);
+    if (db != nullptr) kernels::add_rows(of_rows, db);
   }
-}
-
-void sum_of_rows(const ConstRows& rows, float* sum, bool accumulate) {
-  if (!accumulate) kernels::fill(0.0F, {sum, static_cast<std::size_t>(rows.width)});
-  kernels::add_rows(rows, sum);
 }
 
 void affine_forward(const StepIn& in, bool has_bias, const Rows& y) {
@@ -191,14 +181,16 @@ void affine_backward(const Saved& saved, const GradRows& dx, const GradRows& dW,
   if (dx && shared)
     multiply_by_transposed(saved.dy, Weights::of(in, 1, in[0].width, saved.dy.width), dx.rows(), !dx.stores());
   if (dx && !shared) rows_times_transposed({1, in[0].width, saved.dy.width}, saved.dy, in[1], dx.rows(), !dx.stores());
-  if (dW && dW.rows().shared())
-    weight_gradient(in[0], saved.dy, dW.rows().data, saved.dy.width, !dW.stores());
-  else if (dW)
-    add_row_products({1, in[0].width, saved.dy.width}, in[0], saved.dy, dW);
-  if (!db) return;
-  if (db.rows().shared())
-    sum_of_rows(saved.dy, db.rows().data, !db.stores());
-  else
+  const bool db_is_shared = db && db.rows().shared();
+  if (db_is_shared && db.stores()) kernels::fill(0.0F, {db.rows().data, static_cast<std::size_t>(db.width())});
+  float* const sum = db_is_shared ? db.rows().data : nullptr;
+  if (dW && dW.rows().shared()) {
+    weight_gradient(in[0], saved.dy, dW.rows().data, saved.dy.width, !dW.stores(), sum);
+  } else {
+    if (dW) add_row_products({1, in[0].width, saved.dy.width}, in[0], saved.dy, dW);
+    if (sum != nullptr) kernels::add_rows(saved.dy, sum);
+  }
+  if (db && !db_is_shared)
     for (std::int64_t r = 0; r < in.rows; ++r) db.add(r, saved.dy[r]);
 }
 

@@ -21,9 +21,9 @@ struct Weights {
   /// Where W is a parameter: its layouts for products are used where that pays.
   const Parameter* parameter = nullptr;
   WeightUse use;
-  /// Where W is some rows of a parameter: those before, and how many there are in all.
+  /// Where W is some rows of a parameter only: those before.
+  bool is_part = false;
   std::int64_t before = 0;
-  std::int64_t all_rows = 0;
 
   /// Input i of a step, which must be shared, or there must be one row.
   static Weights of(const StepIn& in, std::size_t i, std::int64_t k, std::int64_t m) {
@@ -32,19 +32,18 @@ struct Weights {
   /// `count` rows from row `begin` on.
   Weights rows(std::int64_t begin, std::int64_t count) const {
     if (count == k) return *this;
-    return {data + begin * m, count, m, parameter, use, begin, k};
+    return {data + begin * m, count, m, parameter, use, /*is_part=*/true, begin};
   }
-  bool is_part() const { return all_rows != 0; }
 };
 
 /// Y = X W + bias, or += with `accumulate`. `bias` may be null; W is whole.
 void multiply_by_weights(const ConstRows& x, const Weights& W, const float* bias, const Rows& y, bool accumulate);
 /// X = Y W^T, or +=.
 void multiply_by_transposed(const ConstRows& y, const Weights& W, const Rows& x, bool accumulate);
-/// dW[k, m] = X^T dY over all rows, or +=. Row i of dW begins `next` numbers behind the one before.
-void weight_gradient(const ConstRows& x, const ConstRows& dy, float* dW, std::int64_t next, bool accumulate);
-/// The sum of all rows, or +=.
-void sum_of_rows(const ConstRows& rows, float* sum, bool accumulate);
+/// dW[k, m] = X^T dY over all rows, or +=. Row i of dW begins `next` numbers behind the one before. The sum of all rows
+/// of dY, the gradient of a bias, is added to `db`, while they are in the cache, unless that is null.
+void weight_gradient(const ConstRows& x, const ConstRows& dy, float* dW, std::int64_t next, bool accumulate,
+                     float* db = nullptr);
 
 /// The step kernels of y = x W (+ b), for inputs x, W and b; W and b may also be one a row.
 void affine_forward(const StepIn& in, bool has_bias, const Rows& y);
