@@ -115,7 +115,7 @@ class Frame {
     return {rows_at(location, place.offset, place.width, memory_.gradients), is_stored};
   }
   Rows result_gradient(const Instruction& instruction) const {
-    const OperandPlace& place = program().place(instruction.number_of_result());
+    const OperandPlace& place = program().place(instruction.number_of_made());
     return rows_at(run_.gradient(place.base), place.offset, place.width, memory_.gradients);
   }
   Rows gradient_of(const Columns& columns) const {

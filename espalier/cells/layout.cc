@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "espalier/base/at.h"
+#include "espalier/ops/relu.h"
 #include "espalier/ops/step.h"
 
 namespace espalier::cells {
@@ -50,6 +51,7 @@ class Layout {
   void make() {
     make_groups();
     plan_backward();
+    find_relus();
     map_in_place();
     open_in_place();
     keep_for_backward();
@@ -66,6 +68,25 @@ class Layout {
   Base& base_of(std::int32_t id) { return program_->bases_[at(value(id).base)]; }
   std::vector<Instruction>& code() { return program_->instructions_; }
 
+  /// The products whose result is read by a relu only: they do what it does, where they can.
+  void find_relus() {
+    relu_of_.assign(code().size(), kNone);
+    for (std::size_t i = 0; i < code().size(); ++i) {
+      const Instruction& relu = code()[i];
+      if (relu.info != &ops::info_of<ops::Relu>()) continue;
+      const Value& in = value(relu.in[0]);
+      if (!is_whole_temp(in) || readers(in.base) != 1) continue;
+      std::int32_t last = kNone;  // of those that write it
+      for (std::size_t p = 0; p < i; ++p)
+        if (value(code()[p].out).base == in.base) last = static_cast<std::int32_t>(p);
+      if (last != kNone && code()[at(last)].is_product() && value(code()[at(last)].out).width == in.width)
+        relu_of_[at(last)] = static_cast<std::int32_t>(i);
+    }
+  }
+  /// Whether a product may write to where a value is: not within a tile; and what it is added to must be there.
+  bool may_write_to(std::int32_t id, const Instruction& product) {
+    return !base_of(id).in_tile && (!product.accumulates || value(id).base == value(product.out).base);
+  }
   void find_places() {
     const auto place_of = [&](std::int32_t id, Write write) {
       const Value& of = value(id);
@@ -78,6 +99,10 @@ class Layout {
       instruction.operands = static_cast<std::int32_t>(instruction.in.size());
       for (std::size_t k = 0; k < instruction.in.size(); ++k)
         program_->places_.push_back(place_of(instruction.in[k], instruction.writes[k]));
+      const std::int32_t relu = relu_of_[static_cast<std::size_t>(&instruction - code().data())];
+      instruction.then_relu = relu != kNone && may_write_to(code()[at(relu)].out, instruction);
+      if (instruction.then_relu) code()[at(relu)].is_done = true;
+      program_->places_.push_back(place_of(instruction.then_relu ? code()[at(relu)].out : instruction.out, Write::kNone));
       program_->places_.push_back(place_of(instruction.out, Write::kNone));
       // The gradient of a result but the first is the step's: what weights need of it is copied.
       const Base& base = base_of(instruction.out);
@@ -461,6 +486,7 @@ class Layout {
   std::size_t results_;
   std::int64_t random_bytes_;
   std::vector<std::int32_t> group_of_;  // by instruction
+  std::vector<std::int32_t> relu_of_;   // by instruction: the relu that alone reads what a product makes
   std::uint32_t keep_inputs_ = 0;
   std::uint32_t keep_results_ = 0;
   std::uint32_t weights_read_inputs_ = 0;

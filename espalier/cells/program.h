@@ -73,7 +73,7 @@ struct alignas(64) Instruction {
   const OpInfo* info = nullptr;
   std::int64_t random = -1;          // of a random op: where its fields begin among those of the node
   std::int64_t saved = -1;           // where in a row what it leaves for its own backward begins
-  std::int32_t saved_floats = 0;     // how much that is
+  std::int64_t saved_floats = 0;     // how much that is
   std::int32_t operands_before = 0;  // operands and results of the instructions before this one
   std::int32_t operands = 0;         // as many as `in` has
   std::int32_t parts = 0;            // of a product, how many parts x has; else 0
@@ -82,6 +82,8 @@ struct alignas(64) Instruction {
   bool in_place = false;       // it leaves the rest in the place of what it opened
   bool any_shared = false;     // among its operands
   bool defers_result = false;  // the gradient of its result is the step's, and copied for the gradients of weights
+  bool then_relu = false;      // a product whose result a relu takes, which it does at once; only backward knows both
+  bool is_done = false;        // forward: the relu
   // The rest.
   std::vector<std::uint32_t> attrs;
   std::vector<std::byte> fields;  // the same for all rows
@@ -95,7 +97,9 @@ struct alignas(64) Instruction {
 
   bool is_product() const { return parts > 0; }
   std::size_t number_of(std::size_t operand) const { return static_cast<std::size_t>(operands_before) + operand; }
+  /// Where forward writes, and whose gradient backward reads: the same, but for a product with a relu.
   std::size_t number_of_result() const { return number_of(static_cast<std::size_t>(operands)); }
+  std::size_t number_of_made() const { return number_of_result() + 1; }
 };
 
 /// Where an operand or the result of an instruction is, in few bytes: it is asked for at every use.

@@ -37,7 +37,7 @@ void forward_product(const Frame& frame, const Instruction& instruction) {
   const bool has_bias = instruction.operands > instruction.parts + 1;
   const float* bias = has_bias ? frame.operand(instruction, at(instruction.parts) + 1).data : nullptr;
   ops::multiply_by_weights(joined(frame, instruction, W.k), W, bias, frame.result(instruction),
-                           instruction.accumulates);
+                           instruction.accumulates, instruction.then_relu);
 }
 
 void forward_op(const Frame& frame, const Instruction& instruction) {
@@ -63,9 +63,11 @@ void forward_piece(Frame& frame, std::int64_t begin, std::int64_t count) {
       forward_product(frame, first);
       continue;
     }
+    if (first.is_done && group.last == group.first + 1) continue;
     for_each_tile(frame, group.tile_rows, [&](std::int64_t row, std::int64_t rows) {
       frame.open_tile(row, rows);
-      for (std::int32_t i = group.first; i < group.last; ++i) forward_op(frame, program.instructions()[at(i)]);
+      for (std::int32_t i = group.first; i < group.last; ++i)
+        if (const Instruction& each = program.instructions()[at(i)]; !each.is_done) forward_op(frame, each);
     });
   }
 }

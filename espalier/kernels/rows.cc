@@ -63,6 +63,10 @@ void Scale(float alpha, float* y, std::size_t n) {
   Map(y, y, n, [alpha](auto d, auto v) HWY_ATTR { return hn::Mul(hn::Set(d, alpha), v); });
 }
 
+void Relu(float* y, std::size_t n) {
+  Map(y, y, n, [](auto d, auto v) HWY_ATTR { return hn::IfThenZeroElse(hn::Le(v, hn::Zero(d)), v); });
+}
+
 void MultiplyAdd(const float* a, const float* b, float* y, std::size_t n) {
   const FloatTag d;
   const std::size_t lanes = hn::Lanes(d);
@@ -128,6 +132,7 @@ HWY_EXPORT(Max);
 HWY_EXPORT(AddTo);
 HWY_EXPORT(AddScaled);
 HWY_EXPORT(Scale);
+HWY_EXPORT(Relu);
 HWY_EXPORT(MultiplyAdd);
 HWY_EXPORT(Softmax);
 HWY_EXPORT(LogSumExp);
@@ -162,6 +167,8 @@ void multiply_add(std::span<const float> a, std::span<const float> b, std::span<
   require_same_size("multiply_add", a, y);
   HWY_DYNAMIC_DISPATCH(MultiplyAdd)(a.data(), b.data(), y.data(), a.size());
 }
+
+void relu(std::span<float> y) { HWY_DYNAMIC_DISPATCH(Relu)(y.data(), y.size()); }
 
 void fill(float value, std::span<float> y) { std::fill(y.begin(), y.end(), value); }
 

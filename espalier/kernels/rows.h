@@ -32,6 +32,8 @@ ESPALIER_EXPORT void add_scaled(float alpha, std::span<const float> x, std::span
 ESPALIER_EXPORT void scale(float alpha, std::span<float> y);
 /// y += a b, elementwise
 ESPALIER_EXPORT void multiply_add(std::span<const float> a, std::span<const float> b, std::span<float> y);
+/// y = 0 where it is negative; NaN stays
+ESPALIER_EXPORT void relu(std::span<float> y);
 ESPALIER_EXPORT void fill(float value, std::span<float> y);
 ESPALIER_EXPORT void copy(std::span<const float> x, std::span<float> y);
 

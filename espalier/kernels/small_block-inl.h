@@ -80,6 +80,9 @@ class TermsOfGradient {
   std::int64_t count_;
 };
 
+/// What the op relu makes of x: NaN passes.
+HWY_INLINE FloatVector ReluOf(FloatVector x) { return hn::IfThenZeroElse(hn::Le(x, hn::Zero(FloatTag())), x); }
+
 /// The sums of a block. If it is kPartial, its last vector has `last` columns only.
 template <std::int64_t kChains, std::int64_t kRows, std::int64_t kVectors, bool kPartial>
 class Block {
@@ -115,9 +118,9 @@ class Block {
   }
 
   /// Puts row i where target(i) says, or adds it: row after row, because several may have the same target. `bias` may
-  /// be null.
+  /// be null. With `relu`, what is negative then becomes 0.
   template <class Target>
-  HWY_INLINE void Put(const float* bias, bool accumulate, const Target& target) const {
+  HWY_INLINE void Put(const float* bias, bool accumulate, bool relu, const Target& target) const {
     FloatVector biases[kVectors];
     HWY_UNROLL(8)
     for (std::int64_t v = 0; v < kVectors; ++v) biases[v] = bias == nullptr ? hn::Zero(FloatTag()) : Load(bias, v);
@@ -129,6 +132,7 @@ class Block {
         auto sum = sums_[i][v];
         if (bias != nullptr) sum = hn::Add(sum, biases[v]);
         if (accumulate) sum = hn::Add(sum, Load(to, v));
+        if (relu) sum = ReluOf(sum);
         Store(sum, to, v);
       }
     }

@@ -66,11 +66,11 @@ HWY_INLINE void ForPanels(std::int64_t columns, const F& f) {
 std::int64_t LanesOfVector() { return static_cast<std::int64_t>(hn::Lanes(FloatTag())); }
 
 void RowsByMatrix(const ConstRows& x, const float* w, std::int64_t next, const float* bias, const Rows& y,
-                  bool accumulate) {
+                  bool accumulate, bool relu) {
   const auto block = [&](std::int64_t r, auto rows, std::int64_t j, auto chains, auto vectors, auto partial,
                          std::int64_t last) HWY_ATTR {
     const Block<chains(), rows(), vectors(), partial()> sums(TermsOfRows<rows()>(x, r, w + j, next), last);
-    sums.Put(bias == nullptr ? nullptr : bias + j, accumulate, [&](std::int64_t i) { return y[r + i] + j; });
+    sums.Put(bias == nullptr ? nullptr : bias + j, accumulate, relu, [&](std::int64_t i) { return y[r + i] + j; });
   };
   if (y.count <= kFewRows) {
     WithConstant<kFewRows>(y.count, [&](auto rows) HWY_ATTR {
@@ -91,7 +91,7 @@ void WeightGradient(const ConstRows& x, const ConstRows& dy, std::int64_t begin,
   ForRowBlocks(x.width, [&](std::int64_t i, auto rows) HWY_ATTR {
     ForPanels<2>(dy.width, [&](std::int64_t j, auto chains, auto vectors, auto partial, std::int64_t last) HWY_ATTR {
       const Block<chains(), rows(), vectors(), partial()> sums(TermsOfGradient(x, i, dy, j, begin, end), last);
-      sums.Put(nullptr, accumulate, [&](std::int64_t r) { return dw + (i + r) * next + j; });
+      sums.Put(nullptr, accumulate, /*relu=*/false, [&](std::int64_t r) { return dw + (i + r) * next + j; });
     });
   });
 }
@@ -106,7 +106,7 @@ void NarrowWeightGradient(const ConstRows& x, const ConstRows& dy, std::int64_t 
                                          HWY_ATTR {
       const Block<chains(), rows(), vectors(), partial()> sums(TermsOfGradient(dy, j, x, i, begin, end), last);
       float turned[kBlockRows][kMostColumns];
-      sums.Put(nullptr, false, [&](std::int64_t r) { return turned[r]; });
+      sums.Put(nullptr, /*accumulate=*/false, /*relu=*/false, [&](std::int64_t r) { return turned[r]; });
       const auto lanes = static_cast<std::int64_t>(hn::Lanes(FloatTag()));
       const std::int64_t columns = (vectors() - 1) * lanes + last;
       for (std::int64_t c = 0; c < columns; ++c) {
@@ -118,7 +118,7 @@ void NarrowWeightGradient(const ConstRows& x, const ConstRows& dy, std::int64_t 
 }
 
 /// y[r] = x[r] w + bias, for a single column: dots of four rows at a time.
-void RowsByVector(const ConstRows& x, const float* w, const float* bias, const Rows& y, bool accumulate) {
+void RowsByVector(const ConstRows& x, const float* w, const float* bias, const Rows& y, bool accumulate, bool relu) {
   const float* const vector[1] = {w};
   for (std::int64_t r = 0; r < y.count; r += 4) {
     const std::int64_t count = std::min<std::int64_t>(4, y.count - r);
@@ -127,7 +127,8 @@ void RowsByVector(const ConstRows& x, const float* w, const float* bias, const R
     const Dots<1> dots(vector, rows, x.width);
     for (std::int64_t i = 0; i < count; ++i) {
       const float sum = bias == nullptr ? dots.row(0)[i] : dots.row(0)[i] + *bias;
-      *y[r + i] = accumulate ? sum + *y[r + i] : sum;
+      const float result = accumulate ? sum + *y[r + i] : sum;
+      *y[r + i] = relu && result <= 0 ? 0 : result;
     }
   }
 }
@@ -168,16 +169,16 @@ bool is_small_gradient(std::int64_t rows, std::int64_t k, std::int64_t n) {
 // A single column that lies without gaps is a row as well.
 
 void small_product(const ConstRows& x, const float* w, std::int64_t next, const float* bias, const Rows& y,
-                   bool accumulate) {
+                   bool accumulate, bool relu) {
   if (y.width == 1 && next == 1)
-    HWY_DYNAMIC_DISPATCH(RowsByVector)(x, w, bias, y, accumulate);
+    HWY_DYNAMIC_DISPATCH(RowsByVector)(x, w, bias, y, accumulate, relu);
   else
-    HWY_DYNAMIC_DISPATCH(RowsByMatrix)(x, w, next, bias, y, accumulate);
+    HWY_DYNAMIC_DISPATCH(RowsByMatrix)(x, w, next, bias, y, accumulate, relu);
 }
 
 void small_product_transposed(const ConstRows& y, const float* w, std::int64_t next, const Rows& x, bool accumulate) {
   if (y.width == 1 && next == 1)
-    HWY_DYNAMIC_DISPATCH(RowsByMatrix)(y, w, x.width, nullptr, x, accumulate);
+    HWY_DYNAMIC_DISPATCH(RowsByMatrix)(y, w, x.width, nullptr, x, accumulate, /*relu=*/false);
   else
     HWY_DYNAMIC_DISPATCH(RowsByTransposed)(y, w, next, x, accumulate);
 }

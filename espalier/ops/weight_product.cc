@@ -51,6 +51,14 @@ void put(const ConstRows& from, const Rows& to, bool accumulate) {
   }
 }
 
+void relu_rows(const Rows& rows) {
+  if (rows.dense()) {
+    kernels::relu({rows[0], static_cast<std::size_t>(rows.count * rows.width)});
+    return;
+  }
+  for (std::int64_t r = 0; r < rows.count; ++r) kernels::relu({rows[r], static_cast<std::size_t>(rows.width)});
+}
+
 /// Calls product(x, y, accumulate) with evenly spaced rows only.
 template <class Product>
 void by_even_rows(const ConstRows& x, const Rows& y, bool accumulate, const Product& product) {
@@ -80,9 +88,10 @@ void by_even_rows(const ConstRows& x, const Rows& y, bool accumulate, const Prod
 
 /// Y = X W + bias for small weights w[k, m] with rows `next` numbers apart, wherever the rows of X and Y lie.
 void multiply_by_small(const ConstRows& x, const float* w, std::int64_t next, const float* bias, const Rows& y,
-                       bool accumulate) {
+                       bool accumulate, bool relu) {
   parallel_for(x.count, kernels::grain_for(x.width * y.width), [&](std::int64_t begin, std::int64_t end) {
-    kernels::small_product(piece_of(x, begin, end - begin), w, next, bias, piece_of(y, begin, end - begin), accumulate);
+    kernels::small_product(piece_of(x, begin, end - begin), w, next, bias, piece_of(y, begin, end - begin), accumulate,
+                           relu);
   });
 }
 
@@ -96,10 +105,11 @@ const kernels::Prepared* find_prepared(const Weights& W, bool transposed) {
 
 }  // namespace
 
-void multiply_by_weights(const ConstRows& x, const Weights& W, const float* bias, const Rows& y, bool accumulate) {
+void multiply_by_weights(const ConstRows& x, const Weights& W, const float* bias, const Rows& y, bool accumulate,
+                         bool relu) {
   if (kernels::is_small_product(x.count, W.k, W.m)) {
     const ProductLog::Watch watch({ProductKind::kForward, x.count, W.k, W.m, false, bias != nullptr, accumulate});
-    multiply_by_small(x, W.data, W.m, bias, y, accumulate);
+    multiply_by_small(x, W.data, W.m, bias, y, accumulate, relu);
     return;
   }
   const kernels::Prepared* prepared = find_prepared(W, /*transposed=*/false);
@@ -110,7 +120,10 @@ void multiply_by_weights(const ConstRows& x, const Weights& W, const float* bias
       prepared->product(from.count, from.data, distance(from), bias, to.data, distance(to), add);
     else
       kernels::affine(from.count, W.m, W.k, from.data, distance(from), W.data, W.m, bias, to.data, distance(to), add);
+    // Where it is yet to be added to rows that lie anywhere, these follow.
+    if (relu && add == accumulate) relu_rows(to);
   });
+  if (relu && accumulate && !y.even()) relu_rows(y);
 }
 
 void multiply_by_transposed(const ConstRows& y, const Weights& W, const Rows& x, bool accumulate) {
@@ -121,7 +134,7 @@ void multiply_by_transposed(const ConstRows& y, const Weights& W, const Rows& x,
   };
   if (copy != nullptr && kernels::is_small_product(y.count, W.m, W.k)) {
     const ProductLog::Watch watch(product_of(y.count, accumulate));
-    multiply_by_small(y, copy, W.k, nullptr, x, accumulate);
+    multiply_by_small(y, copy, W.k, nullptr, x, accumulate, /*relu=*/false);
     return;
   }
   if (prepared == nullptr && kernels::is_small_transposed(y.count, W.k, W.m)) {

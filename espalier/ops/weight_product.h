@@ -36,8 +36,9 @@ struct Weights {
   }
 };
 
-/// Y = X W + bias, or += with `accumulate`. `bias` may be null; W is whole.
-void multiply_by_weights(const ConstRows& x, const Weights& W, const float* bias, const Rows& y, bool accumulate);
+/// Y = X W + bias, or += with `accumulate`; with `relu`, what is negative then becomes 0. `bias` may be null; W is whole.
+void multiply_by_weights(const ConstRows& x, const Weights& W, const float* bias, const Rows& y, bool accumulate,
+                         bool relu = false);
 /// X = Y W^T, or +=.
 void multiply_by_transposed(const ConstRows& y, const Weights& W, const Rows& x, bool accumulate);
 /// dW[k, m] = X^T dY over all rows, or +=. Row i of dW begins `next` numbers behind the one before. The sum of all rows

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "espalier/base/error.h"
+#include "espalier/base/random.h"
 #include "espalier/ops/all.h"
 #include "tests/exec/small_model.h"
 #include "tests/support/cells_agree.h"
@@ -446,6 +448,45 @@ TEST_F(CellTest, AWantedResultThatTheCellUsesItselfHasItsWholeGradient) {
     return h.grad();
   };
   testing::expect_near({gradient({})}, {gradient({.expand_cells = true})}, "cells");
+}
+
+/// A product does what a relu behind it does, unless somebody else reads it: in the middle, as the result, after an
+/// addition; with small weights and large ones.
+TEST(Cell, AgreesWhereProductsEndInARelu) {
+  for (const std::int32_t width : {7, 160}) {
+    Model model(3);
+    const Parameter& W = model.add("W", {width, width}, init::glorot());
+    const Parameter& U = model.add("U", {width, width}, init::glorot());
+    const Parameter& b = model.add("b", {width}, init::uniform(-1, 1));
+    const std::vector<std::function<Expr(Expr, Expr)>> functions{
+        [&](Expr x, Expr) { return relu(affine(x, W, b)); },
+        [&](Expr x, Expr) { return relu(linear(relu(affine(x, W, b)), U)); },
+        [&](Expr x, Expr h) { return relu(affine(x, W, b) + linear(h, U)); },
+        [&](Expr x, Expr h) { return relu(affine(x, W, b)) * h; },
+        [&](Expr x, Expr h) { return tanh(linear(relu(affine(x, W, b) + linear(h, U)) * x, W)); },
+        [&](Expr x, Expr h) {
+          const Expr m = affine(x, W, b);
+          return relu(m) + m * relu(linear(h, U));
+        }};
+    for (std::size_t f = 0; f < functions.size(); ++f) {
+      const auto step = cell("step" + std::to_string(f), functions[f]);
+      for (const std::int32_t uses : {1, 5, 70})
+        expect_cells_agree(model, [&](Graph& graph, std::vector<Expr>& inputs) {
+          Random random(5);
+          std::vector<Expr> losses;
+          for (std::int32_t i = 0; i < uses; ++i) {
+            graph.begin_instance();
+            Tensor x({width});
+            for (float& number : x.as<float>()) number = static_cast<float>(random.uniform(-1, 1));
+            inputs.push_back(graph.input(x));
+            const Expr once = step(inputs.back(), tanh(inputs.back()));
+            losses.push_back(asymmetric_sum(step(once, inputs.back())));
+          }
+          inputs.resize(1);
+          return mean(losses);
+        });
+    }
+  }
 }
 
 }  // namespace

@@ -103,10 +103,10 @@ class WeightProduct : public ::testing::TestWithParam<Sizes> {
   Weights weights_of(const Parameter* of) const {
     return {weights.data(), k, m, of, {.rows_to_come = 1000, .training = false}};
   }
-  std::vector<float> forward(const Parameter* of, bool accumulate, Lie from, Lie to) const {
+  std::vector<float> forward(const Parameter* of, bool accumulate, Lie from, Lie to, bool relu = false) const {
     Laid given(x, rows, k, from);
     Laid result(y, rows, m, to);
-    multiply_by_weights(given.rows(), weights_of(of), bias.data(), result.rows(), accumulate);
+    multiply_by_weights(given.rows(), weights_of(of), bias.data(), result.rows(), accumulate, relu);
     EXPECT_TRUE(result.is_clean());
     return result.dense();
   }
@@ -158,6 +158,17 @@ TEST_P(WeightProduct, EqualsPlainLoops) {
         }
       }
     }
+}
+
+TEST_P(WeightProduct, MakesWhatIsNegativeZeroWhereTold) {
+  for (const bool accumulate : {false, true})
+    for (const Parameter* of : {static_cast<const Parameter*>(nullptr), static_cast<const Parameter*>(&parameter)})
+      for (const Lie to : kLies) {
+        std::vector<float> expected = forward(of, accumulate, Lie::kDense, to);
+        EXPECT_TRUE(std::any_of(expected.begin(), expected.end(), [](float number) { return number < 0; }));
+        for (float& number : expected) number = std::max(number, 0.0F);
+        EXPECT_TRUE(forward(of, accumulate, Lie::kDense, to, /*relu=*/true) == expected);
+      }
 }
 
 /// Of some rows of W, wherever they begin.
