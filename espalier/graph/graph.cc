@@ -200,6 +200,8 @@ SignatureId Graph::new_signature(const OpInfo& info, const void* attrs, std::spa
   field_size_ = begin + bytes;
   if (bytes == sizeof(void*))
     std::memcpy(fields_.data() + begin, fields, sizeof(void*));  // most are as long; known, it is no call
+  else if (bytes == sizeof(ParameterFields))
+    std::memcpy(fields_.data() + begin, fields, sizeof(ParameterFields));
   else
     std::memcpy(fields_.data() + begin, fields, bytes);
   return static_cast<std::uint32_t>(begin);

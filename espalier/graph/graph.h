@@ -270,7 +270,7 @@ class ESPALIER_EXPORT Graph {
   void forget_signatures();
   /// Makes a node shared, under a name that outlives clear().
   void name_shared(NodeId node, std::uint64_t uid, SignatureId signature = ParameterNodes::kNoSignature);
-  Expr record_parameter_again(const Parameter& parameter, const ParameterNodes::Before& before);
+  Expr record_parameter_again(const Parameter& parameter, ParameterNodes::Known& known);
   /// The node of an operand that is no Expr of this graph: a parameter's.
   NodeId node_of(const OpInfo& info, std::size_t position, const Operand& operand);
   [[noreturn]] void refuse_operand(const OpInfo& info, std::size_t position, const Expr& expr, SourceLine where) const;

@@ -45,11 +45,13 @@ Expr Graph::constant(const Shape& shape, double value, const char* file, std::in
 }
 
 Expr Graph::parameter(const Parameter& parameter) {
-  if (const std::int32_t known = parameters_.find(parameter.uid()); known >= 0) return expr(NodeId{known});
+  ParameterNodes::Known& known = parameters_.look_up(parameter.uid());
+  if (const std::int32_t node = parameters_.node_of(known); node >= 0) return expr(NodeId{node});
+  if (known.was_recorded())
+    if (const Type& type = types_[known.type];
+        type.dtype == parameter.value().dtype() && type.shape == parameter.shape())
+      return record_parameter_again(parameter, known);
   const LeafAttrs attrs{parameter.value().dtype(), parameter.shape()};
-  if (const ParameterNodes::Before* before = parameters_.before(parameter.uid()))
-    if (const Type& type = types_[before->type]; type.dtype == attrs.dtype && type.shape == attrs.shape)
-      return record_parameter_again(parameter, *before);
   static const OpInfo& info = op_info(find_op("parameter"));
   if (attrs.dtype == DType::kInt32)
     throw UsageError(fmt::format("parameter \"{}\": a node holds float32 or float64, not int32", parameter.name()));
@@ -61,22 +63,22 @@ Expr Graph::parameter(const Parameter& parameter) {
 }
 
 /// All is known of it but whether it was changed.
-Expr Graph::record_parameter_again(const Parameter& parameter, const ParameterNodes::Before& before) {
+Expr Graph::record_parameter_again(const Parameter& parameter, ParameterNodes::Known& known) {
   if (size_ == capacity_) [[unlikely]]
     grow();
   const auto n = static_cast<std::size_t>(size_);
   const ParameterFields fields{&parameter, parameter.version()};
   field_begin_[n] = add_fields(&fields, sizeof(fields));
-  signature_[n] = before.signature;
-  type_[n] = before.type;
+  signature_[n] = known.signature;
+  type_[n] = known.type;
   instance_[n] = kNoInstance;
   rows_[n] = kSingle;
   source_file_[n] = nullptr;
   source_line_[n] = 0;
-  shared_[n] = name_of_number(before.number);
+  shared_[n] = name_of_number(known.number);
   input_begin_[n + 1] = input_begin_[n];
   const NodeId node{size_++};
-  parameters_.add_again(parameter.uid(), node);
+  parameters_.add_again(known, node);
   return expr(node);
 }
 

@@ -14,29 +14,29 @@ class ParameterNodes {
  public:
   static constexpr SignatureId kNoSignature{-1};
 
-  /// The node, or -1.
-  std::int32_t find(std::uint64_t uid) const {
-    const Known& known = *place_of(uid);
-    return known.epoch == epoch_ ? known.node : -1;
-  }
+  /// What is known of a parameter, also of one whose node was forgotten when the graph was cleared.
+  struct Known {
+    std::uint64_t uid = 0;  // 0: nothing; uids start at 1
+    TypeId type{};
+    SignatureId signature = kNoSignature;
+    std::int32_t number = -1;
+    std::int32_t node = -1;
+    std::uint64_t epoch = 0;  // that the node is of; 0: none
 
-  /// What is known of a parameter that has no node now, but had one before the graph was cleared: its type and
-  /// signature, and its number. Null for all others.
-  struct Before {
-    TypeId type;
-    SignatureId signature;
-    std::int32_t number;
+    /// Whether all is known but the node.
+    bool was_recorded() const { return uid != 0 && signature != kNoSignature; }
   };
-  const Before* before(std::uint64_t uid) const {
-    const Known& known = *place_of(uid);
-    return known.uid == 0 || known.of.signature == kNoSignature ? nullptr : &known.of;
-  }
-  /// Gives such a parameter its node.
-  void add_again(std::uint64_t uid, NodeId node) {
-    Known& known = *place_of(uid);
+  /// Valid until another is added.
+  Known& look_up(std::uint64_t uid) { return *place_of(uid); }
+  /// The node, or -1.
+  std::int32_t node_of(const Known& known) const { return known.epoch == epoch_ ? known.node : -1; }
+  std::int32_t find(std::uint64_t uid) const { return node_of(*place_of(uid)); }
+
+  /// Gives it a node.
+  void add_again(Known& known, NodeId node) {
     known.node = index_of(node);
     known.epoch = epoch_;
-    recorded_.push_back(uid);
+    recorded_.push_back(known.uid);
   }
 
   /// Adds one that has no node; returns its number, from 0. One whose type has changed gets another. A parameter has a
@@ -44,15 +44,13 @@ class ParameterNodes {
   std::int32_t add(std::uint64_t uid, NodeId node, TypeId type, SignatureId signature = kNoSignature) {
     if (2 * (used_ + 1) > slots_.size()) grow();
     Known& known = *place_of(uid);
-    if (known.uid == 0) {
-      ++used_;
-      known = {.uid = uid, .of = {type, signature, numbers_++}};
-    } else if (known.of.type != type) {
-      known.of = {type, signature, numbers_++};
-    }
-    known.of.signature = signature;
-    add_again(uid, node);
-    return known.of.number;
+    if (known.uid == 0) ++used_;
+    if (known.uid == 0 || known.type != type) known.number = numbers_++;
+    known.uid = uid;
+    known.type = type;
+    known.signature = signature;
+    add_again(known, node);
+    return known.number;
   }
 
   /// Forgets the nodes from `size` on: they were recorded for an operation that was refused, and their signatures with
@@ -61,7 +59,7 @@ class ParameterNodes {
     for (; !recorded_.empty() && find(recorded_.back()) >= size; recorded_.pop_back()) {
       Known& known = *place_of(recorded_.back());
       known.epoch = 0;
-      known.of.signature = kNoSignature;
+      known.signature = kNoSignature;
     }
   }
   /// Forgets all nodes, and no number.
@@ -74,13 +72,6 @@ class ParameterNodes {
   void clear() { *this = ParameterNodes(); }
 
  private:
-  struct Known {
-    std::uint64_t uid = 0;  // 0: free; uids start at 1
-    Before of{TypeId{}, kNoSignature, -1};
-    std::int32_t node = -1;
-    std::uint64_t epoch = 0;  // that the node is of; 0: none
-  };
-
   std::size_t mask() const { return slots_.size() - 1; }
   /// Where it is, or would be.
   const Known* place_of(std::uint64_t uid) const {
