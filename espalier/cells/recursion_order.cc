@@ -96,7 +96,8 @@ void RecursionOrder::sort(const CompiledRecursion& compiled, const StepIn& in) {
   next_.resize(counts_.size());
   kinds_as_they_run_.clear();
   for (std::int32_t k = 0; k < kinds; ++k) {
-    if (kinds_[at(k)].count > 0) kinds_as_they_run_.push_back(k);
+    if (kinds_[at(k)].count == 0) continue;
+    kinds_as_they_run_.push_back(k);
     std::int32_t* next = kinds_[at(k)].rows.open(at(kinds_[at(k)].count));
     for (auto level = at(k); level < counts_.size(); level += at(kinds)) {
       next_[level] = next;
