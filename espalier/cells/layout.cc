@@ -68,48 +68,6 @@ class Layout {
   Base& base_of(std::int32_t id) { return program_->bases_[at(value(id).base)]; }
   std::vector<Instruction>& code() { return program_->instructions_; }
 
-  /// The products whose result is read by a relu only: they do what it does, where they can.
-  void find_relus() {
-    relu_of_.assign(code().size(), kNone);
-    for (std::size_t i = 0; i < code().size(); ++i) {
-      const Instruction& relu = code()[i];
-      if (relu.info != &ops::info_of<ops::Relu>()) continue;
-      const Value& in = value(relu.in[0]);
-      if (!is_whole_temp(in) || readers(in.base) != 1) continue;
-      std::int32_t last = kNone;  // of those that write it
-      for (std::size_t p = 0; p < i; ++p)
-        if (value(code()[p].out).base == in.base) last = static_cast<std::int32_t>(p);
-      if (last != kNone && code()[at(last)].is_product() && value(code()[at(last)].out).width == in.width)
-        relu_of_[at(last)] = static_cast<std::int32_t>(i);
-    }
-  }
-  /// Whether a product may write to where a value is: not within a tile; and what it is added to must be there.
-  bool may_write_to(std::int32_t id, const Instruction& product) {
-    return !base_of(id).in_tile && (!product.accumulates || value(id).base == value(product.out).base);
-  }
-  void find_places() {
-    const auto place_of = [&](std::int32_t id, Write write) {
-      const Value& of = value(id);
-      const std::int32_t input = of.base >= 0 ? base_of(id).number : of.shared;
-      return OperandPlace{of.base, input, static_cast<std::int32_t>(of.offset), static_cast<std::int32_t>(of.width),
-                          write};
-    };
-    for (Instruction& instruction : code()) {
-      instruction.operands_before = static_cast<std::int32_t>(program_->places_.size());
-      instruction.operands = static_cast<std::int32_t>(instruction.in.size());
-      for (std::size_t k = 0; k < instruction.in.size(); ++k)
-        program_->places_.push_back(place_of(instruction.in[k], instruction.writes[k]));
-      const std::int32_t relu = relu_of_[static_cast<std::size_t>(&instruction - code().data())];
-      instruction.then_relu = relu != kNone && may_write_to(code()[at(relu)].out, instruction);
-      if (instruction.then_relu) code()[at(relu)].is_done = true;
-      program_->places_.push_back(place_of(instruction.then_relu ? code()[at(relu)].out : instruction.out, Write::kNone));
-      program_->places_.push_back(place_of(instruction.out, Write::kNone));
-      // The gradient of a result but the first is the step's: what weights need of it is copied.
-      const Base& base = base_of(instruction.out);
-      instruction.defers_result = base.place == Place::kResult && base.deferred >= 0;
-    }
-  }
-
   // --- groups --------------------------------------------------------------------------------------------------------
 
   void make_groups() {
@@ -374,6 +332,50 @@ class Layout {
       std::int64_t& gradient_room = base.gradient_in_tile ? scratch.tile_gradients : scratch.piece_gradients;
       base.gradient_scratch = gradient_room;
       gradient_room += base.width;
+    }
+  }
+
+  // --- places -------------------------------------------------------------------------------------------------------
+
+  /// The products whose result is read by a relu only: they do what it does, where they can.
+  void find_relus() {
+    relu_of_.assign(code().size(), kNone);
+    for (std::size_t i = 0; i < code().size(); ++i) {
+      const Instruction& relu = code()[i];
+      if (relu.info != &ops::info_of<ops::Relu>()) continue;
+      const Value& in = value(relu.in[0]);
+      if (!is_whole_temp(in) || readers(in.base) != 1) continue;
+      std::int32_t last = kNone;  // of those that write it
+      for (std::size_t p = 0; p < i; ++p)
+        if (value(code()[p].out).base == in.base) last = static_cast<std::int32_t>(p);
+      if (last != kNone && code()[at(last)].is_product() && value(code()[at(last)].out).width == in.width)
+        relu_of_[at(last)] = static_cast<std::int32_t>(i);
+    }
+  }
+  /// Whether a product may write to where a value is: not within a tile; and what it is added to must be there.
+  bool may_write_to(std::int32_t id, const Instruction& product) {
+    return !base_of(id).in_tile && (!product.accumulates || value(id).base == value(product.out).base);
+  }
+  void find_places() {
+    const auto place_of = [&](std::int32_t id, Write write) {
+      const Value& of = value(id);
+      const std::int32_t input = of.base >= 0 ? base_of(id).number : of.shared;
+      return OperandPlace{of.base, input, of.offset, of.width, write};
+    };
+    for (std::size_t i = 0; i < code().size(); ++i) {
+      Instruction& instruction = code()[i];
+      instruction.operands_before = static_cast<std::int32_t>(program_->places_.size());
+      instruction.operands = static_cast<std::int32_t>(instruction.in.size());
+      for (std::size_t k = 0; k < instruction.in.size(); ++k)
+        program_->places_.push_back(place_of(instruction.in[k], instruction.writes[k]));
+      Instruction* const relu = relu_of_[i] == kNone ? nullptr : &code()[at(relu_of_[i])];
+      instruction.then_relu = relu != nullptr && may_write_to(relu->out, instruction);
+      if (instruction.then_relu) relu->is_done = true;
+      program_->places_.push_back(place_of(instruction.then_relu ? relu->out : instruction.out, Write::kNone));
+      program_->places_.push_back(place_of(instruction.out, Write::kNone));
+      // The gradient of a result but the first is the step's: what weights need of it is copied.
+      const Base& base = base_of(instruction.out);
+      instruction.defers_result = base.place == Place::kResult && base.deferred >= 0;
     }
   }
 

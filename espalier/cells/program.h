@@ -82,8 +82,8 @@ struct alignas(64) Instruction {
   bool in_place = false;       // it leaves the rest in the place of what it opened
   bool any_shared = false;     // among its operands
   bool defers_result = false;  // the gradient of its result is the step's, and copied for the gradients of weights
-  bool then_relu = false;      // a product whose result a relu takes, which it does at once; only backward knows both
-  bool is_done = false;        // forward: the relu
+  bool then_relu = false;      // a product that does at once what a relu, the only one to read it, would do
+  bool is_done = false;        // that relu: only backward runs it
   // The rest.
   std::vector<std::uint32_t> attrs;
   std::vector<std::byte> fields;  // the same for all rows
@@ -106,8 +106,8 @@ struct alignas(64) Instruction {
 struct OperandPlace {
   std::int32_t base = -1;  // -1: a shared input
   std::int32_t input = 0;  // the number of the base, or which shared input
-  std::int32_t offset = 0;
-  std::int32_t width = 0;
+  std::int64_t offset = 0;
+  std::int64_t width = 0;
   Write write = Write::kNone;
 };
 

@@ -119,8 +119,8 @@ void backward_instruction(const Frame& frame, const Instruction& instruction) {
   const Value& out = frame.program().value(instruction.out);
   const Base& base = frame.program().bases()[at(out.base)];
   const Rows from = frame.gradient_of({out.base, 0, base.width});
-  const Rows to = frame.rows_at(frame.run().deferred().columns(base.deferred, base.width), 0, base.width,
-                                frame.memory().gradients);
+  const Rows to =
+      frame.rows_at(frame.run().deferred().columns(base.deferred, base.width), 0, base.width, frame.memory().gradients);
   for (std::int64_t r = 0; r < frame.count(); ++r) kernels::copy({from[r], at(base.width)}, {to[r], at(base.width)});
 }
 

@@ -36,8 +36,8 @@ void forward_product(const Frame& frame, const Instruction& instruction) {
   const ops::Weights W = frame.weights_of(instruction);
   const bool has_bias = instruction.operands > instruction.parts + 1;
   const float* bias = has_bias ? frame.operand(instruction, at(instruction.parts) + 1).data : nullptr;
-  ops::multiply_by_weights(joined(frame, instruction, W.k), W, bias, frame.result(instruction),
-                           instruction.accumulates, instruction.then_relu);
+  ops::multiply_by_weights(joined(frame, instruction, W.k), W, bias, frame.result(instruction), instruction.accumulates,
+                           instruction.then_relu);
 }
 
 void forward_op(const Frame& frame, const Instruction& instruction) {

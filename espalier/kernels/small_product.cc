@@ -96,24 +96,24 @@ void WeightGradient(const ConstRows& x, const ConstRows& dy, std::int64_t begin,
   });
 }
 
-/// The same for a dY of few columns, which would leave most of a vector empty: x and dY change places, and each block is
-/// turned over. Which panels x is divided into does not change the bits.
+/// The same for a dY of few columns, which would leave most of a vector empty: x and dY change places, and each block
+/// is turned over. Which panels x is divided into does not change the bits.
 void NarrowWeightGradient(const ConstRows& x, const ConstRows& dy, std::int64_t begin, std::int64_t end, float* dw,
                           std::int64_t next, bool accumulate) {
   constexpr std::int64_t kMostColumns = 2 * static_cast<std::int64_t>(hn::MaxLanes(FloatTag()));
   ForRowBlocks(dy.width, [&](std::int64_t j, auto rows) HWY_ATTR {
-    ForPanelsOfTwoChains<2>(x.width, [&](std::int64_t i, auto chains, auto vectors, auto partial, std::int64_t last)
-                                         HWY_ATTR {
-      const Block<chains(), rows(), vectors(), partial()> sums(TermsOfGradient(dy, j, x, i, begin, end), last);
-      float turned[kBlockRows][kMostColumns];
-      sums.Put(nullptr, /*accumulate=*/false, /*relu=*/false, [&](std::int64_t r) { return turned[r]; });
-      const auto lanes = static_cast<std::int64_t>(hn::Lanes(FloatTag()));
-      const std::int64_t columns = (vectors() - 1) * lanes + last;
-      for (std::int64_t c = 0; c < columns; ++c) {
-        float* const to = dw + (i + c) * next + j;
-        for (std::int64_t r = 0; r < rows(); ++r) to[r] = accumulate ? to[r] + turned[r][c] : turned[r][c];
-      }
-    });
+    ForPanelsOfTwoChains<2>(
+        x.width, [&](std::int64_t i, auto chains, auto vectors, auto partial, std::int64_t last) HWY_ATTR {
+          const Block<chains(), rows(), vectors(), partial()> sums(TermsOfGradient(dy, j, x, i, begin, end), last);
+          float turned[kBlockRows][kMostColumns];
+          sums.Put(nullptr, /*accumulate=*/false, /*relu=*/false, [&](std::int64_t r) { return turned[r]; });
+          const auto lanes = static_cast<std::int64_t>(hn::Lanes(FloatTag()));
+          const std::int64_t columns = (vectors() - 1) * lanes + last;
+          for (std::int64_t c = 0; c < columns; ++c) {
+            float* const to = dw + (i + c) * next + j;
+            for (std::int64_t r = 0; r < rows(); ++r) to[r] = accumulate ? to[r] + turned[r][c] : turned[r][c];
+          }
+        });
   });
 }
 

@@ -27,8 +27,8 @@ bool is_small_transposed(std::int64_t rows, std::int64_t k, std::int64_t n);
 /// For dW = X^T dY, with dW[k, n].
 bool is_small_gradient(std::int64_t rows, std::int64_t k, std::int64_t n);
 
-/// Y = X W + bias, or += with `accumulate`, for W[k, n] with rows `next` numbers apart. `bias` may be null. With `relu`,
-/// what is negative then becomes 0.
+/// Y = X W + bias, or += with `accumulate`, for W[k, n] with rows `next` numbers apart. `bias` may be null. With
+/// `relu`, what is negative then becomes 0.
 void small_product(const ConstRows& x, const float* w, std::int64_t next, const float* bias, const Rows& y,
                    bool accumulate, bool relu = false);
 

@@ -36,7 +36,8 @@ struct Weights {
   }
 };
 
-/// Y = X W + bias, or += with `accumulate`; with `relu`, what is negative then becomes 0. `bias` may be null; W is whole.
+/// Y = X W + bias, or += with `accumulate`; with `relu`, what is negative then becomes 0. `bias` may be null; W is
+/// whole.
 void multiply_by_weights(const ConstRows& x, const Weights& W, const float* bias, const Rows& y, bool accumulate,
                          bool relu = false);
 /// X = Y W^T, or +=.
