@@ -105,12 +105,13 @@ class EspalierRunner : public Runner {
     sums_.assign(batch.size(), 0);
     sizes_.clear();
     for (const std::int32_t instance : batch) sizes_.push_back(nodes_[static_cast<std::size_t>(instance)]);
-    lanes_->run(sizes_, [&](train::Lane& lane, std::int64_t begin, std::int64_t end) {
+    const auto run_part = [&](train::Lane& lane, std::int64_t begin, std::int64_t end) {
       std::vector<Expr>& exprs = exprs_[static_cast<std::size_t>(begin)];
       exprs.clear();
       const Part part = batch.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
       sums_[static_cast<std::size_t>(begin)] = work(lane, part, exprs);
-    });
+    };
+    lanes_->run(sizes_, run_part, network_->least_in_lane());
     return std::accumulate(sums_.begin(), sums_.end(), 0.0);
   }
 

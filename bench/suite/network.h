@@ -26,6 +26,9 @@ class Network {
   /// Appends what the network is asked for when it is used and not trained.
   virtual void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const = 0;
 
+  /// With several threads: how many instances of a minibatch are worth a graph of their own.
+  virtual std::int64_t least_in_lane() const { return 1; }
+
   Model& model() { return model_; }
   const Model& model() const { return model_; }
 

@@ -271,6 +271,8 @@ void run_parts(std::int64_t n, std::int64_t grain, RangeFunction function) {
 }
 
 }  // namespace detail
+bool has_other_threads() { return !inside_loop && thread_count() > 1; }
+
 OneThread::OneThread(bool wanted) : before_(inside_loop) { inside_loop = before_ || wanted; }
 OneThread::~OneThread() { inside_loop = before_; }
 

@@ -56,6 +56,9 @@ void parallel_for(std::int64_t n, std::int64_t grain, F&& fn) {
        [](void* object, std::int64_t begin, std::int64_t end) { (*static_cast<Function*>(object))(begin, end); }});
 }
 
+/// Whether a loop of this thread has others to run in: not inside a loop, nor with one thread.
+ESPALIER_EXPORT bool has_other_threads();
+
 /// While it lives, loops of this thread run their parts one after another in it: for parts that write to the same
 /// memory.
 class ESPALIER_EXPORT OneThread {

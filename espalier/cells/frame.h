@@ -213,11 +213,15 @@ bool side_by_side(std::int32_t parts, const Part& part) {
 inline constexpr std::int64_t kLeastWork = std::int64_t{1} << 17;
 inline constexpr std::int64_t kLeastRows = 8;
 
+/// The fewest rows of a program that are worth a thread.
+inline std::int64_t grain_of(const Program& program) {
+  return std::max(kLeastRows, kLeastWork / std::max<std::int64_t>(program.work(), 1));
+}
+
 /// Calls f(begin, count) for the pieces of some rows, in the threads of the pool where that pays.
 template <class F>
 void for_each_piece(const Program& program, std::int64_t first, std::int64_t rows, const F& f) {
-  const std::int64_t grain = std::max(kLeastRows, kLeastWork / std::max<std::int64_t>(program.work(), 1));
-  parallel_for(rows, grain, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(rows, grain_of(program), [&](std::int64_t begin, std::int64_t end) {
     for (; begin < end; begin += kPieceRows) f(first + begin, std::min(kPieceRows, end - begin));
   });
 }

@@ -24,11 +24,18 @@ void RecursionOrder::divide() {
     kinds_[at(kind)].part = part_of(kind);
     any |= kinds_[at(kind)].part != kinds_[at(kinds_as_they_run_[0])].part;
   }
-  if (!any) return;
-  const auto is_before = [&](std::int32_t a, std::int32_t b) { return kinds_[at(a)].part < kinds_[at(b)].part; };
-  std::stable_sort(kinds_as_they_run_.begin(), kinds_as_they_run_.end(), is_before);
-  std::stable_sort(levels_.begin(), levels_.end(),
-                   [&](const Level& a, const Level& b) { return is_before(a.kind, b.kind); });
+  if (any) {
+    const auto is_before = [&](std::int32_t a, std::int32_t b) { return kinds_[at(a)].part < kinds_[at(b)].part; };
+    std::stable_sort(kinds_as_they_run_.begin(), kinds_as_they_run_.end(), is_before);
+    std::stable_sort(levels_.begin(), levels_.end(),
+                     [&](const Level& a, const Level& b) { return is_before(a.kind, b.kind); });
+  }
+  parts_.clear();
+  for (std::size_t i = 0; i < levels_.size(); ++i) {
+    const std::int32_t number = kinds_[at(levels_[i].kind)].part;
+    if (parts_.empty() || parts_.back().number != number) parts_.push_back({number, i, i});
+    parts_.back().end = i + 1;
+  }
 }
 
 RecursionOrder& RecursionOrder::of_step(const CompiledRecursion& compiled, const StepIn& in) {

@@ -2,8 +2,8 @@
 ///
 /// Kind after kind, and within one from the lowest to the highest: rows of one kind and height lie beside each other,
 /// and all of one kind. Kinds that never read each other, such as the two directions of a sequence, run one after the
-/// other: what one of them works on stays in the cache. The order follows from the structures alone; a thread keeps the
-/// last few it has found, so that all passes over a step share one.
+/// other, so that what one of them works on stays in the cache, or in threads of their own. The order follows from the
+/// structures alone; a thread keeps the last few it has found, so that all passes over a step share one.
 ///
 /// Thread safety: each thread has its own.
 #pragma once
@@ -29,10 +29,16 @@ class RecursionOrder {
     std::int32_t begin;
     std::int32_t end;
   };
+  /// Kinds that run together: their levels are `begin` to `end - 1` of all.
+  struct Part {
+    std::int32_t number;  // the least of its kinds
+    std::size_t begin;
+    std::size_t end;
+  };
   /// All rows of one kind.
   struct Kind {
     std::int64_t count = 0;
-    std::int32_t part = 0;        // the least of the kinds that run with it
+    std::int32_t part = 0;        // the number of its part
     bool reads_all_of_x = false;  // each of its rows once
     RowList rows;                 // the rows themselves, as numbers of the step's
     std::vector<RowList> read;    // by input of the program: rows of x, or of the states
@@ -43,17 +49,10 @@ class RecursionOrder {
 
   /// The kinds that have rows, as they run: part after part.
   std::span<const std::int32_t> kinds() const { return kinds_as_they_run_; }
-  /// Calls f(part, levels) for each part, with the number that its kinds have as `part`, and its levels from the lowest
-  /// to the highest.
-  template <class F>
-  void for_each_part(const F& f) const {
-    for (std::size_t begin = 0; begin < levels_.size();) {
-      const std::int32_t part = kinds_[at(levels_[begin].kind)].part;
-      std::size_t end = begin;
-      while (end < levels_.size() && kinds_[at(levels_[end].kind)].part == part) ++end;
-      f(part, std::span(levels_).subspan(begin, end - begin));
-      begin = end;
-    }
+  std::span<const Part> parts() const { return parts_; }
+  /// The levels of a part, from the lowest to the highest.
+  std::span<const Level> levels(const Part& part) const {
+    return std::span(levels_).subspan(part.begin, part.end - part.begin);
   }
   Kind& kind(std::size_t number) { return kinds_[number]; }
   /// Whether some row is the child of several, or of one twice.
@@ -79,6 +78,7 @@ class RecursionOrder {
   std::vector<std::byte> fields_;
 
   std::vector<Level> levels_;  // as they run
+  std::vector<Part> parts_;    // likewise
   std::vector<Kind> kinds_;
   std::vector<std::int32_t> kinds_as_they_run_;
   std::vector<std::int32_t> roots_;

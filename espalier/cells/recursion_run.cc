@@ -7,6 +7,7 @@
 
 #include "espalier/base/at.h"
 #include "espalier/base/threads.h"
+#include "espalier/cells/frame.h"
 #include "espalier/cells/program_run.h"
 #include "espalier/cells/recursion_order.h"
 #include "espalier/cells/recursion_program.h"
@@ -16,6 +17,29 @@ namespace espalier::cells {
 namespace {
 
 using Level = RecursionOrder::Level;
+using Part = RecursionOrder::Part;
+
+/// Whether the parts of a step are to run in threads of their own: where that takes no longer than dividing each level
+/// among all threads, by its rows.
+bool runs_apart(const CompiledRecursion& compiled, const RecursionOrder& order) {
+  if (order.parts().size() < 2 || !has_other_threads()) return false;
+  const std::int64_t threads = thread_count();
+  std::int64_t all = 0;
+  std::int64_t longest = 0;
+  std::int64_t divided = 0;
+  for (const Part& part : order.parts()) {
+    std::int64_t work = 0;
+    for (const Level& level : order.levels(part)) {
+      const Program& program = *compiled.kinds()[at(level.kind)].program;
+      const std::int64_t rows = level.end - level.begin;
+      work += rows * program.work();
+      divided += rows * program.work() / std::clamp<std::int64_t>(rows / grain_of(program), 1, threads);
+    }
+    all += work;
+    longest = std::max(longest, work);
+  }
+  return all >= 2 * kLeastWork && std::max(longest, all / threads) <= divided;
+}
 
 /// All rows of one kind, in their order, as its program wants them.
 struct KindRows {
@@ -31,6 +55,7 @@ struct KindRows {
   std::vector<Rows> states;
   std::vector<Rows> state_gradients;
   std::vector<GradRows> grads;  // of the inputs
+  Rows x_gradient;              // where that of x lies apart
   ProgramRun run;
 
   /// Lists of offsets that are of these rows only, and what they lead to where a child is missing.
@@ -40,7 +65,12 @@ struct KindRows {
   };
   std::vector<Own> own;
   std::size_t own_used = 0;
+  std::vector<float> apart;  // memory of x_gradient
 
+  float* room_for_x_gradient(std::int64_t floats) {
+    if (apart.size() < at(floats)) apart.resize(at(floats));
+    return apart.data();
+  }
   Own& next_own() {
     if (own_used == own.size()) own.emplace_back();
     return own[own_used++];
@@ -53,7 +83,6 @@ struct StepMemory {
   std::vector<float> kept;            // operands, where nothing is left for backward
   std::vector<float> zeros;           // the state of a child that is missing; never written
   std::vector<std::int64_t> of_part;  // floats that are taken
-  std::vector<GradRows> grads;
 
   static StepMemory& of_thread() {
     thread_local StepMemory memory;
@@ -69,6 +98,7 @@ class StepRows {
       : compiled_(compiled), in_(in), states_(states), order_(RecursionOrder::of_step(compiled, in)) {
     for (const Rows& state : states)
       if (memory_.zeros.size() < at(state.width)) memory_.zeros.resize(at(state.width), 0.0F);
+    is_apart_ = runs_apart(compiled, order_);
     place(saved);
     for_each_kind([&](const RecursionProgram& kind, KindRows& rows, RecursionOrder::Kind& order) {
       rows.own_used = 0;
@@ -107,6 +137,27 @@ class StepRows {
       rows.run.open_gradients(rows.state_gradients, rows.deferred, Grads(rows.grads));
     });
   }
+  /// Where parts run in threads of their own: all but the first that reads x leave its gradient apart...
+  void separate_gradients_of_x() {
+    std::int32_t first = -1;
+    for_each_kind([&](const RecursionProgram& kind, KindRows& rows, const RecursionOrder::Kind& order) {
+      rows.x_gradient = {};
+      if (kind.inputs[0].child != RecursionInput::kX || order_.reads_all_of_x_once()) return;
+      if (first < 0) first = order.part;
+      if (order.part == first) return;
+      const std::int64_t width = kind.inputs[0].width;
+      rows.x_gradient = {rows.room_for_x_gradient(rows.count * width), rows.count, width, width, nullptr};
+      rows.grads[0] = GradRows(rows.x_gradient, /*store=*/true);
+    });
+  }
+  /// ...and this adds it to the others'.
+  void join_gradients_of_x(const Rows& of_x) {
+    for_each_kind([&](const RecursionProgram&, const KindRows& rows, const RecursionOrder::Kind& order) {
+      const std::span<const std::int32_t> numbers = order.read[0].numbers();
+      for (std::int64_t r = 0; r < rows.x_gradient.count; ++r)
+        kernels::add({rows.x_gradient[r], at(of_x.width)}, {of_x[numbers[at(r)]], at(of_x.width)});
+    });
+  }
   /// What backward has left, and the gradients of the first part of the states.
   void open_deferred(const Rows& dy, float* deferred) {
     for_each_kind([&](const RecursionProgram& kind, KindRows& rows, RecursionOrder::Kind& order) {
@@ -120,7 +171,17 @@ class StepRows {
   void for_each_kind(const F& f) {
     for (const std::int32_t k : order_.kinds()) f(compiled_.kinds()[at(k)], memory_.kinds[at(k)], order_.kind(at(k)));
   }
-  StepMemory& memory() { return memory_; }
+  /// Whether parts may run in threads of their own.
+  bool is_apart() const { return is_apart_; }
+  /// Calls f(part) for each part, if they are `apart` in threads of their own.
+  template <class F>
+  void for_each_part(bool apart, const F& f) const {
+    const std::span<const Part> parts = order_.parts();
+    const auto count = std::ssize(parts);
+    parallel_for(count, apart ? 1 : count, [&](std::int64_t begin, std::int64_t end) {
+      for (const Part& part : parts.subspan(at(begin), at(end - begin))) f(part);
+    });
+  }
 
   /// Brings x into the order of the rows, where it is kept so: its product reads it, and the gradient of its weights.
   void gather_x(const KindRows& rows, const RecursionOrder::Kind& order) const {
@@ -157,7 +218,7 @@ class StepRows {
       for (const std::int32_t r : order_.roots()) zero(r);
   }
   /// Kind after kind: the operands of all its rows, then what its program leaves. Where nothing is left for backward,
-  /// those that do not run together have the same memory.
+  /// parts that run one after the other have the same memory.
   void place(float* saved) {
     const std::span<const RecursionProgram> kinds = compiled_.kinds();
     if (memory_.kinds.size() < kinds.size()) memory_.kinds.resize(kinds.size());
@@ -167,7 +228,7 @@ class StepRows {
     const auto x_of = [&](const RecursionProgram& kind) { return saved != nullptr ? kind.x_kept : 0; };
     memory_.of_part.assign(kinds.size(), 0);
     const auto taken = [&](std::size_t k) -> std::int64_t& {
-      return memory_.of_part[saved != nullptr ? 0 : at(order_.kind(k).part)];
+      return memory_.of_part[saved != nullptr || is_apart_ ? 0 : at(order_.kind(k).part)];
     };
     if (saved == nullptr) {
       for (const std::int32_t number : order_.kinds()) {
@@ -281,6 +342,7 @@ class StepRows {
   std::span<const Rows> states_;
   RecursionOrder& order_;
   StepMemory& memory_ = StepMemory::of_thread();
+  bool is_apart_ = false;
 };
 
 float* data_of(const ConstRows& rows) { return const_cast<float*>(rows.data); }
@@ -297,6 +359,15 @@ bool first_writes_all_of_x(const CompiledRecursion& compiled, RecursionOrder& or
   return !is_first;
 }
 
+/// Whether several parts may add to the gradient of one row of x while their levels run.
+bool levels_share_x(const CompiledRecursion& compiled, RecursionOrder& order) {
+  if (order.reads_all_of_x_once()) return false;
+  return std::any_of(order.kinds().begin(), order.kinds().end(), [&](std::int32_t k) {
+    const RecursionProgram& kind = compiled.kinds()[at(k)];
+    return kind.inputs[0].child == RecursionInput::kX && !kind.hoists;
+  });
+}
+
 /// The gradients of x: stored where each is read once, or by the first that reads them all; else added to zeros.
 GradRows gradient_of_x(const CompiledRecursion& compiled, RecursionOrder& order, const GradRows& grads) {
   if (!grads || !grads.stores() || order.reads_all_of_x_once()) return grads;
@@ -309,13 +380,13 @@ GradRows gradient_of_x(const CompiledRecursion& compiled, RecursionOrder& order,
 
 void run_recursion(const void* attrs, const StepIn& in, const StepOut& out) {
   StepRows step(recursion_of(attrs), in, out.results, out.saved.data);
-  step.order().for_each_part([&](std::int32_t part, std::span<const Level> levels) {
+  step.for_each_part(step.is_apart(), [&](const Part& part) {
     step.for_each_kind([&](const RecursionProgram& kind, const KindRows& rows, const RecursionOrder::Kind& order) {
-      if (!kind.hoists || order.part != part) return;
+      if (!kind.hoists || order.part != part.number) return;
       step.gather_x(rows, order);
       multiply_hoisted(*kind.program, rows.in);
     });
-    for (const Level& level : levels) {
+    for (const Level& level : step.order().levels(part)) {
       step.gather(level);
       step.kind(level.kind).run.forward(level.begin, level.end - level.begin);
     }
@@ -324,17 +395,22 @@ void run_recursion(const void* attrs, const StepIn& in, const StepOut& out) {
 
 void run_recursion_backward(const void* attrs, const Saved& saved, Grads& grads) {
   StepRows step(recursion_of(attrs), saved.in, saved.results, data_of(saved.saved));
-  const GradRows of_x = gradient_of_x(recursion_of(attrs), step.order(), grads[0]);
-  const OneThread one(step.order().shares_children() || (of_x && step.order().shares_x()));
+  RecursionOrder& order = step.order();
+  const GradRows of_x = gradient_of_x(recursion_of(attrs), order, grads[0]);
   step.open_gradients(saved.result_gradients, saved.unwritten, of_x, saved.deferred.data);
-  step.order().for_each_part([&](std::int32_t part, std::span<const Level> levels) {
+  const bool is_apart = step.is_apart() && !(of_x && levels_share_x(recursion_of(attrs), order));
+  if (is_apart && of_x) step.separate_gradients_of_x();
+  step.for_each_part(is_apart, [&](const Part& part) {
+    const OneThread one(order.shares_children() || (of_x && order.shares_x()));
+    const std::span<const Level> levels = order.levels(part);
     for (std::size_t i = levels.size(); i-- > 0;)
       step.kind(levels[i].kind).run.backward(levels[i].begin, levels[i].end - levels[i].begin);
-    step.for_each_kind([&](const RecursionProgram& kind, const KindRows& rows, const RecursionOrder::Kind& order) {
-      if (of_x && kind.hoists && order.part == part)
+    step.for_each_kind([&](const RecursionProgram& kind, const KindRows& rows, const RecursionOrder::Kind& of_kind) {
+      if (of_x && kind.hoists && of_kind.part == part.number)
         multiply_hoisted_backward(*kind.program, rows.in, rows.hoisted, rows.grads[0]);
     });
   });
+  if (is_apart && of_x) step.join_gradients_of_x(of_x.rows());
 }
 
 void run_recursion_weight_gradients(const void* attrs, const Saved& saved, Grads& grads) {
@@ -342,16 +418,24 @@ void run_recursion_weight_gradients(const void* attrs, const Saved& saved, Grads
   const Rows dy{data_of(saved.dy), saved.dy.count, saved.dy.width, saved.dy.stride, saved.dy.offsets};
   step.open_deferred(dy, saved.deferred.data);
   std::uint64_t written = 0;
-  step.for_each_kind([&](const RecursionProgram& kind, const KindRows& rows, const RecursionOrder::Kind&) {
-    std::vector<GradRows>& of_kind = step.memory().grads;
-    of_kind.assign(kind.inputs.size(), {});
+  bool share_weights = false;
+  step.for_each_kind([&](const RecursionProgram& kind, KindRows& rows, const RecursionOrder::Kind&) {
+    rows.grads.assign(kind.inputs.size(), {});
     for (const std::size_t parameter : kind.parameters) {
       const GradRows& target = grads[parameter];
       const bool is_first = (written >> parameter & 1U) == 0;
-      written |= std::uint64_t{1} << parameter;
-      of_kind.push_back(target ? GradRows(target.rows(), target.stores() && is_first) : GradRows());
+      rows.grads.push_back(target ? GradRows(target.rows(), target.stores() && is_first) : GradRows());
     }
-    rows.run.weight_gradients(rows.state_gradients[0], rows.deferred, Grads(of_kind));
+    share_weights |= (written & kind.reads) != 0;
+    written |= kind.reads;
+  });
+  const std::span<const std::int32_t> kinds = step.order().kinds();
+  const auto count = std::ssize(kinds);
+  parallel_for(count, step.is_apart() && !share_weights ? 1 : count, [&](std::int64_t begin, std::int64_t end) {
+    for (const std::int32_t k : kinds.subspan(at(begin), at(end - begin))) {
+      const KindRows& rows = step.kind(k);
+      rows.run.weight_gradients(rows.state_gradients[0], rows.deferred, Grads(rows.grads));
+    }
   });
   // Of a kind that another step has rows of.
   for (std::size_t i = 1; i < saved.in.size(); ++i)

@@ -7,26 +7,34 @@
 #include "espalier/base/error.h"
 
 namespace espalier::train {
+namespace {
+
+std::int64_t parts_of(std::int64_t instances, std::int64_t least) {
+  if (least < 1) throw UsageError(fmt::format("lanes: a part must have 1 instance or more, not {}", least));
+  return std::min(instances, std::clamp<std::int64_t>(instances / least, 1, thread_count()));
+}
+
+}  // namespace
 
 Lanes::Lanes(const GraphOptions& options) : options_(options) {}
 Lanes::~Lanes() = default;
 
-void Lanes::open(std::int64_t count) {
-  const std::int64_t parts = std::clamp<std::int64_t>(count, 0, thread_count());
+void Lanes::open(std::int64_t count, std::int64_t least) {
+  const std::int64_t parts = parts_of(count, least);
   begin_.clear();
   for (std::int64_t part = 0; part <= parts; ++part) begin_.push_back(parts == 0 ? 0 : count * part / parts);
   use(static_cast<std::size_t>(parts));
 }
 
-void Lanes::open(std::span<const std::int64_t> sizes) {
+void Lanes::open(std::span<const std::int64_t> sizes, std::int64_t least) {
   std::int64_t total = 0;
   for (const std::int64_t size : sizes) {
     if (size < 0) throw UsageError(fmt::format("lanes: a size is expected, and {} is given", size));
     total += size;
   }
-  if (total == 0) return open(std::ssize(sizes));
+  if (total == 0) return open(std::ssize(sizes), least);
   // A part ends where it comes closest to its share, and has one instance at least.
-  const std::int64_t parts = std::min<std::int64_t>(std::ssize(sizes), thread_count());
+  const std::int64_t parts = parts_of(std::ssize(sizes), least);
   begin_.assign(1, 0);
   std::int64_t before = 0;
   for (std::int64_t i = 0; i < std::ssize(sizes); ++i) {

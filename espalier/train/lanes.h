@@ -52,15 +52,18 @@ class ESPALIER_EXPORT Lanes {
   /// Calls work(lane, begin, end) for parts of the instances whose sizes add up to about the same, one for each thread
   /// and none without instances. The lane's graph and gradients are empty then. Where there is one part, its steps are
   /// divided among the threads. Refuses (UsageError) a size below 0.
+  ///
+  /// There are fewer parts where they would have less than about `least` instances. One graph may keep the threads busy
+  /// by itself, as a recursion over both directions of some sequences does two: then large parts pay more than many.
   template <class Work>
-  void run(std::span<const std::int64_t> sizes, const Work& work) {
-    open(sizes);
+  void run(std::span<const std::int64_t> sizes, const Work& work, std::int64_t least = 1) {
+    open(sizes, least);
     run_opened(work);
   }
   /// The same for instances that are all of one size.
   template <class Work>
-  void run(std::int64_t count, const Work& work) {
-    open(count);
+  void run(std::int64_t count, const Work& work, std::int64_t least = 1) {
+    open(count, least);
     run_opened(work);
   }
 
@@ -73,8 +76,8 @@ class ESPALIER_EXPORT Lanes {
 
  private:
   /// Finds the parts.
-  void open(std::span<const std::int64_t> sizes);
-  void open(std::int64_t count);
+  void open(std::span<const std::int64_t> sizes, std::int64_t least);
+  void open(std::int64_t count, std::int64_t least);
   void use(std::size_t parts);
 
   template <class Work>

@@ -137,6 +137,19 @@ TEST_F(ParallelFor, RunsInsideAnotherOneWithTheSameParts) {
   EXPECT_EQ(nested, (std::vector<Parts>{alone, alone, alone}));
 }
 
+TEST_F(ParallelFor, HasOtherThreadsOutsideOfLoopsOnly) {
+  set_thread_count(1);
+  EXPECT_FALSE(has_other_threads());
+  set_thread_count(3);
+  EXPECT_TRUE(has_other_threads());
+  parallel_for(3, 1, [](std::int64_t, std::int64_t) { EXPECT_FALSE(has_other_threads()); });
+  {
+    const OneThread one;
+    EXPECT_FALSE(has_other_threads());
+  }
+  EXPECT_TRUE(has_other_threads());
+}
+
 TEST_F(ParallelFor, NestedExceptionsReachTheCaller) {
   set_thread_count(2);
   EXPECT_THROW(parallel_for(2, 1,

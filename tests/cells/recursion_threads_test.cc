@@ -4,11 +4,13 @@
 #include <cmath>
 #include <cstdint>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "espalier/cells/recursion.h"
 #include "espalier/exec/gradients.h"
 #include "espalier/nn/linear.h"
+#include "espalier/nn/lstm.h"
 #include "espalier/nn/model.h"
 #include "espalier/ops/all.h"
 #include "tests/support/threads.h"
@@ -66,6 +68,92 @@ TEST(RecursionThreads, DivideTheRowsOfAHeight) {
     }
     const testing::Threads four(4);
     for (int time = 0; time < 5; ++time) expect_close(numbers_of(net, shared), expected);
+  }
+}
+
+/// Two chains over the same x that never read each other.
+struct Chains {
+  enum class Of {
+    kLstms,       // whose products of x run for all heights at once
+    kOneLstm,     // for both: they share weights
+    kOtherCells,  // which read x level by level
+  };
+
+  explicit Chains(Of of)
+      : there(model / "there", 48, 64),
+        back(model / "back", 48, 64),
+        step(model / "step", 48 + 64, 64),
+        recursion("chains", kinds(of), {{64}, {64}}) {}
+
+  std::vector<RecursionKind> kinds(Of of) const {
+    const auto read = [this](In in) {
+      const Expr m = tanh(step(concat({tanh(in[0]), in[1]}, 0)));
+      return std::pair(m, m * in[2]);
+    };
+    switch (of) {
+      case Of::kLstms: return {there.kind(), back.kind()};
+      case Of::kOneLstm: return {there.kind(), there.kind()};
+      case Of::kOtherCells: break;
+    }
+    return {{1, read}, {1, read}};
+  }
+
+  Model model{7};
+  nn::LstmCell there, back;
+  nn::Linear step;
+  Recursion recursion;
+};
+
+/// The loss and all gradients of two chains each over three sequences, of which the second passes over a row of x; then
+/// the loss once more, by finish().
+std::vector<double> numbers_of(const Chains& net) {
+  std::vector<double> numbers;
+  for (const bool trains : {true, false}) {
+    Graph graph;
+    std::vector<Expr> losses;
+    std::vector<Expr> inputs;
+    for (const std::int32_t length : {30, 1, 17}) {
+      std::vector<float> x;
+      for (std::int32_t i = 0; i < length * 48; ++i) x.push_back(static_cast<float>((i * 7 + length) % 13) / 7 - 1);
+      Structure structure = Structure::sequence(length, 0);
+      std::int32_t before = Structure::kMissing;
+      for (std::int32_t t = length; t-- > 0;)
+        if (t != 3) before = structure.add(1, t, {before});
+      inputs.push_back(graph.input_rows({48}, x));
+      const Expr states = net.recursion(inputs.back(), structure)[0];
+      losses.push_back(sum({sum(states * states, 0)}));
+    }
+    const Expr loss = sum(losses);
+    if (!trains) {
+      graph.finish({loss});
+      numbers.push_back(loss.scalar());
+      continue;
+    }
+    Gradients into;
+    loss.backward({.into = &into, .wanted = inputs});
+    numbers.push_back(loss.scalar());
+    const auto add = [&](const Tensor& tensor) {
+      for (std::int64_t i = 0; i < tensor.elements(); ++i) numbers.push_back(tensor.at(i));
+    };
+    for (const Expr& input : inputs) add(input.grad());
+    for (const Parameter* parameter : net.model.parameters())
+      if (const Gradient* found = into.find(*parameter)) add(found->to_tensor());
+  }
+  return numbers;
+}
+
+TEST(RecursionThreads, RunPartsThatNeverReadEachOther) {
+  for (const Chains::Of of : {Chains::Of::kLstms, Chains::Of::kOneLstm, Chains::Of::kOtherCells}) {
+    const Chains net(of);
+    std::vector<double> expected;
+    {
+      const testing::Threads one(1);
+      expected = numbers_of(net);
+    }
+    for (const int count : {2, 4}) {
+      const testing::Threads threads(count);
+      for (int time = 0; time < 5; ++time) expect_close(numbers_of(net), expected);
+    }
   }
 }
 

@@ -149,6 +149,23 @@ TEST_P(WithThreads, DivideInstancesOfUnlikeSizes) {
   EXPECT_EQ(testing::refusal_of([] { parts_of({3, -1}); }), "lanes: a size is expected, and -1 is given");
 }
 
+TEST_P(WithThreads, HaveAsManyInstancesAsAskedFor) {
+  for (const std::int64_t count : {1, 7, 8, 15, 16, 100}) {
+    Lanes lanes;
+    const auto parts = std::clamp<std::int64_t>(count / 8, 1, GetParam());
+    const auto nothing = [](Lane&, std::int64_t, std::int64_t) {};
+    lanes.run(count, nothing, 8);
+    EXPECT_EQ(std::ssize(lanes.used()), parts);
+    lanes.run(std::vector<std::int64_t>(static_cast<std::size_t>(count), 3), nothing, 8);
+    EXPECT_EQ(std::ssize(lanes.used()), parts);
+  }
+  EXPECT_EQ(testing::refusal_of([] {
+              Lanes().run(
+                  3, [](Lane&, std::int64_t, std::int64_t) {}, 0);
+            }),
+            "lanes: a part must have 1 instance or more, not 0");
+}
+
 TEST_P(WithThreads, AddUpTheirCounts) {
   const Net net;
   Lanes lanes;
