@@ -16,6 +16,7 @@
 #include "espalier/nn/lstm.h"
 #include "espalier/ops/concat.h"
 #include "espalier/ops/cross_entropy.h"
+#include "espalier/ops/gather_rows.h"
 #include "espalier/ops/tanh.h"
 
 namespace espalier::bench {
@@ -37,13 +38,11 @@ class CharacterTaggerNetwork : public Network {
 
   void record_losses(Graph& graph, std::int32_t instance, std::vector<Expr>& losses) const override {
     const TaggedSentence& sentence = at(instance);
-    const std::vector<Expr> states = encode(graph, sentence);
-    for (std::size_t w = 0; w < states.size(); ++w)
-      losses.push_back(cross_entropy(scores_(states[w]), sentence.tags[w]));
+    losses.push_back(cross_entropy_each(scores_(rows(encode(graph, sentence))), sentence.tags));
   }
 
   void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const override {
-    for (const Expr& state : encode(graph, at(instance))) outputs.push_back(scores_(state));
+    outputs.push_back(scores_(rows(encode(graph, at(instance)))));
   }
 
  private:

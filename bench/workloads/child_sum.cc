@@ -11,6 +11,7 @@
 #include "espalier/nn/embedding.h"
 #include "espalier/nn/linear.h"
 #include "espalier/ops/cross_entropy.h"
+#include "espalier/ops/gather_rows.h"
 
 namespace espalier::bench {
 namespace {
@@ -25,9 +26,11 @@ class ChildSumNetwork : public Network {
 
   void record_losses(Graph& graph, std::int32_t instance, std::vector<Expr>& losses) const override {
     const DependencyTree& tree = at(instance);
-    const std::vector<nn::TreeState> states = encode(graph, tree);
-    for (std::size_t v = 0; v < states.size(); ++v)
-      losses.push_back(cross_entropy(classify_(states[v].h), tree.nodes[v].label));
+    std::vector<Expr> h;
+    for (const nn::TreeState& state : encode(graph, tree)) h.push_back(state.h);
+    std::vector<std::int32_t> labels;
+    for (const DependencyTree::Node& node : tree.nodes) labels.push_back(node.label);
+    losses.push_back(cross_entropy_each(classify_(rows(h)), labels));
   }
 
   void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const override {

@@ -14,6 +14,7 @@
 #include "espalier/nn/linear.h"
 #include "espalier/nn/lstm.h"
 #include "espalier/ops/cross_entropy.h"
+#include "espalier/ops/gather_rows.h"
 #include "espalier/ops/sum.h"
 
 namespace espalier::bench {
@@ -30,20 +31,22 @@ class LatticeNetwork : public Network {
         label_(model_ / "label", sizes.hidden, data_->labels) {}
 
   void record_losses(Graph& graph, std::int32_t instance, std::vector<Expr>& losses) const override {
-    const Lattice& lattice = at(instance);
-    const std::vector<nn::LstmState> states = encode(graph, lattice);
-    for (std::size_t c = 0; c < lattice.characters.size(); ++c)
-      losses.push_back(cross_entropy(label_(states[c + 1].h), lattice.labels[c]));
+    losses.push_back(cross_entropy_each(scores(graph, instance), at(instance).labels));
   }
 
   void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const override {
-    const std::vector<nn::LstmState> states = encode(graph, at(instance));
-    for (std::size_t c = 1; c < states.size(); ++c) outputs.push_back(label_(states[c].h));
+    outputs.push_back(scores(graph, instance));
   }
 
  private:
   const Lattice& at(std::int32_t instance) const { return data_->instances[static_cast<std::size_t>(instance)]; }
 
+  /// Of all characters.
+  Expr scores(Graph& graph, std::int32_t instance) const {
+    std::vector<Expr> h;
+    for (const nn::LstmState& state : encode(graph, at(instance))) h.push_back(state.h);
+    return label_(rows(std::span<const Expr>(h).subspan(1)));
+  }
   /// The state before the first character, and that after each.
   std::vector<nn::LstmState> encode(Graph& graph, const Lattice& lattice) const {
     std::vector<nn::LstmState> states{character_arc_.initial(graph)};

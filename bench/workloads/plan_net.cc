@@ -16,6 +16,7 @@
 #include "espalier/cells/recursion.h"
 #include "espalier/nn/linear.h"
 #include "espalier/ops/concat.h"
+#include "espalier/ops/gather_rows.h"
 #include "espalier/ops/relu.h"
 #include "espalier/ops/row.h"
 #include "espalier/ops/squared_distance.h"
@@ -52,35 +53,40 @@ class PlanNetwork : public Network {
   }
 
   void record_losses(Graph& graph, std::int32_t instance, std::vector<Expr>& losses) const override {
-    encode(graph, instance, [&](const Expr& state, const QueryPlan::Node& node) {
-      losses.push_back(squared_distance(time_(state), graph.input({1}, std::array{node.target})));
-    });
+    losses.push_back(loss(graph, instance, rows(encode(graph, instance))));
   }
 
   void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const override {
-    outputs.push_back(time_(encode(graph, instance, [](const Expr&, const QueryPlan::Node&) {})));
+    outputs.push_back(time_(encode(graph, instance).back()));
   }
 
  protected:
+  const QueryPlan& plan(std::int32_t instance) const { return data_->instances[static_cast<std::size_t>(instance)]; }
+  /// Of all nodes, whose states are the rows of `states`.
+  Expr loss(Graph& graph, std::int32_t instance, const Expr& states) const {
+    thread_local std::vector<float> targets;
+    targets.clear();
+    for (const QueryPlan::Node& node : plan(instance).nodes) targets.push_back(node.target);
+    return squared_distance(time_(states), graph.input_rows({1}, targets));
+  }
+
   QueryPlans data_;
   nn::Linear time_;
   std::vector<RecursionKind> of_recursion_;  // by kind of operator, likewise
 
  private:
-  /// The state of the root. Calls at_node(state, node) for every node.
-  template <class AtNode>
-  Expr encode(Graph& graph, std::int32_t instance, const AtNode& at_node) const {
+  /// The states of all nodes, the root's last. Valid until the next call.
+  const std::vector<Expr>& encode(Graph& graph, std::int32_t instance) const {
     thread_local std::vector<Expr> states;  // of one instance; its memory serves the next
     states.clear();
-    for (const QueryPlan::Node& node : data_->instances[static_cast<std::size_t>(instance)].nodes) {
+    for (const QueryPlan::Node& node : plan(instance).nodes) {
       std::array<Expr, 3> parts{graph.input({data_->features}, node.features)};
       std::size_t count = 1;
       for (const std::int32_t child : {node.left, node.right})
         if (child >= 0) parts[count++] = states[static_cast<std::size_t>(child)];
       states.push_back(kinds_[static_cast<std::size_t>(node.kind)](std::span<const Expr>(parts).first(count)));
-      at_node(states.back(), node);
     }
-    return states.back();
+    return states;
   }
 
   std::vector<Cell<Expr(std::span<const Expr>)>> kinds_;  // by kind of operator: the state of a node
@@ -93,14 +99,10 @@ class PlanRecursion : public PlanNetwork {
       : PlanNetwork(std::move(data), hidden), recursion_("plan", of_recursion_) {}
 
   void record_losses(Graph& graph, std::int32_t instance, std::vector<Expr>& losses) const override {
-    const QueryPlan& plan = data_->instances[static_cast<std::size_t>(instance)];
-    thread_local std::vector<float> targets;
-    targets.clear();
-    for (const QueryPlan::Node& node : plan.nodes) targets.push_back(node.target);
-    losses.push_back(squared_distance(time_(states(graph, plan)), graph.input_rows({1}, targets)));
+    losses.push_back(loss(graph, instance, states(graph, plan(instance))));
   }
   void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const override {
-    const Expr all = states(graph, data_->instances[static_cast<std::size_t>(instance)]);
+    const Expr all = states(graph, plan(instance));
     outputs.push_back(time_(row(all, all.rows() - 1)));
   }
 

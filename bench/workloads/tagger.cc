@@ -16,6 +16,8 @@
 #include "espalier/nn/linear.h"
 #include "espalier/nn/lstm.h"
 #include "espalier/ops/cross_entropy.h"
+#include "espalier/ops/gather_rows.h"
+#include "espalier/ops/join_rows.h"
 #include "espalier/ops/tanh.h"
 
 namespace espalier::bench {
@@ -34,14 +36,11 @@ class TaggerNetwork : public Network {
 
   void record_losses(Graph& graph, std::int32_t instance, std::vector<Expr>& losses) const override {
     const TaggedSentence& sentence = data_->instances[static_cast<std::size_t>(instance)];
-    const std::vector<Expr> states = encode(graph, sentence);
-    for (std::size_t t = 0; t < states.size(); ++t)
-      losses.push_back(cross_entropy(scores_(states[t]), sentence.tags[t]));
+    losses.push_back(cross_entropy_each(scores_(encode(graph, sentence)), sentence.tags));
   }
 
   void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const override {
-    for (const Expr& state : encode(graph, data_->instances[static_cast<std::size_t>(instance)]))
-      outputs.push_back(scores_(state));
+    outputs.push_back(scores_(encode(graph, data_->instances[static_cast<std::size_t>(instance)])));
   }
 
  protected:
@@ -53,11 +52,23 @@ class TaggerNetwork : public Network {
   Cell<Expr(Expr)> scores_{"scores", [this](Expr state) { return classify_(tanh(middle_(state))); }};
 
  private:
-  std::vector<Expr> encode(Graph& graph, const TaggedSentence& sentence) const {
-    thread_local std::vector<Expr> inputs;  // of one instance; its memory serves the next
-    inputs.clear();
-    for (const std::int32_t word : sentence.words) inputs.push_back(words_(graph, word));
-    return lstm_(inputs);
+  /// A row for each word.
+  Expr encode(Graph& graph, const TaggedSentence& sentence) const {
+    thread_local std::vector<Expr> x;  // of one instance; its memory serves the next
+    thread_local std::vector<Expr> h;  // of both directions in turns
+    x.clear();
+    for (const std::int32_t word : sentence.words) x.push_back(words_(graph, word));
+    h.resize(2 * x.size());
+    nn::LstmState forward = lstm_.forward().initial(graph);
+    nn::LstmState backward = lstm_.backward().initial(graph);
+    for (std::size_t t = 0; t < x.size(); ++t) {
+      const std::size_t from_end = x.size() - 1 - t;
+      forward = lstm_.forward()(x[t], forward);
+      backward = lstm_.backward()(x[from_end], backward);
+      h[2 * t] = forward.h;
+      h[2 * from_end + 1] = backward.h;
+    }
+    return join_rows(rows(h), 2);
   }
 };
 

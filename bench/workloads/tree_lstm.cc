@@ -14,6 +14,7 @@
 #include "espalier/nn/linear.h"
 #include "espalier/nn/tree_lstm.h"
 #include "espalier/ops/cross_entropy.h"
+#include "espalier/ops/gather_rows.h"
 #include "espalier/ops/row.h"
 
 namespace espalier::bench {
@@ -30,17 +31,25 @@ class TreeLstmNetwork : public Network {
         classify_(model_ / "classify", sizes.hidden, data_->labels) {}
 
   void record_losses(Graph& graph, std::int32_t instance, std::vector<Expr>& losses) const override {
-    encode(graph, tree(instance), [&](const nn::TreeState& state, const BinaryTree::Node& node) {
-      losses.push_back(cross_entropy(classify_(state.h), node.label));
-    });
+    thread_local std::vector<Expr> h;
+    h.clear();
+    for (const nn::TreeState& state : encode(graph, tree(instance))) h.push_back(state.h);
+    losses.push_back(loss(tree(instance), rows(h)));
   }
 
   void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const override {
-    outputs.push_back(classify_(encode(graph, tree(instance), [](const nn::TreeState&, const BinaryTree::Node&) {}).h));
+    outputs.push_back(classify_(encode(graph, tree(instance)).back().h));
   }
 
  protected:
   const BinaryTree& tree(std::int32_t instance) const { return data_->instances[static_cast<std::size_t>(instance)]; }
+  /// Of all nodes, whose states are the rows of `states`.
+  Expr loss(const BinaryTree& tree, const Expr& states) const {
+    thread_local std::vector<std::int32_t> labels;
+    labels.clear();
+    for (const BinaryTree::Node& node : tree.nodes) labels.push_back(node.label);
+    return cross_entropy_each(classify_(states), labels);
+  }
 
   Data data_;
   nn::Embedding words_;
@@ -48,18 +57,15 @@ class TreeLstmNetwork : public Network {
   nn::Linear classify_;
 
  private:
-  /// The state of the root. Calls at_node(state, node) for every node.
-  template <class AtNode>
-  nn::TreeState encode(Graph& graph, const BinaryTree& tree, const AtNode& at_node) const {
+  /// The states of all nodes, the root's last. Valid until the next call.
+  const std::vector<nn::TreeState>& encode(Graph& graph, const BinaryTree& tree) const {
     thread_local std::vector<nn::TreeState> states;  // of one instance; its memory serves the next
     states.clear();
-    for (const BinaryTree::Node& node : tree.nodes) {
+    for (const BinaryTree::Node& node : tree.nodes)
       states.push_back(node.is_leaf() ? cell_.leaf(words_(graph, node.word))
                                       : cell_(states[static_cast<std::size_t>(node.left)],
                                               states[static_cast<std::size_t>(node.right)]));
-      at_node(states.back(), node);
-    }
-    return states.back();
+    return states;
   }
 };
 
@@ -69,10 +75,7 @@ class TreeLstmRecursion : public TreeLstmNetwork {
   using TreeLstmNetwork::TreeLstmNetwork;
 
   void record_losses(Graph& graph, std::int32_t instance, std::vector<Expr>& losses) const override {
-    thread_local std::vector<std::int32_t> labels;
-    labels.clear();
-    for (const BinaryTree::Node& node : tree(instance).nodes) labels.push_back(node.label);
-    losses.push_back(cross_entropy_each(classify_(states(graph, tree(instance))), labels));
+    losses.push_back(loss(tree(instance), states(graph, tree(instance))));
   }
   void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const override {
     const Expr all = states(graph, tree(instance));
