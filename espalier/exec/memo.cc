@@ -6,7 +6,10 @@
 namespace espalier::exec {
 
 void Memo::clear() {
-  rows_.clear();
+  for (Lookups& lookups : lookups_) {
+    for (const std::int32_t row : lookups.used) lookups.of_row[static_cast<std::size_t>(row)] = -1;
+    lookups.used.clear();
+  }
   first_.clear();
   count_.clear();
   users_.clear();
@@ -15,10 +18,14 @@ void Memo::clear() {
 
 std::int32_t& Memo::entry_of_lookup(NodeId node) {
   const auto signature = static_cast<std::size_t>(index_of(graph_.signature_id(node)));
-  if (signature >= rows_.size()) rows_.resize(signature + 1);
-  std::vector<std::int32_t>& rows = rows_[signature];
-  if (rows.empty()) rows.resize(static_cast<std::size_t>(graph_.type(graph_.inputs(node)[0]).shape[0]), -1);
-  return rows[static_cast<std::size_t>(graph_.signature(node).info->table_row(graph_.fields(node)))];
+  if (signature >= lookups_.size()) lookups_.resize(signature + 1);
+  Lookups& lookups = lookups_[signature];
+  const auto rows = static_cast<std::size_t>(graph_.type(graph_.inputs(node)[0]).shape[0]);
+  if (rows > lookups.of_row.size()) lookups.of_row.resize(rows, -1);
+  const std::int32_t row = graph_.signature(node).info->table_row(graph_.fields(node));
+  std::int32_t& entry = lookups.of_row[static_cast<std::size_t>(row)];
+  if (entry < 0) lookups.used.push_back(row);
+  return entry;
 }
 
 std::int32_t& Memo::entry_of(NodeId node) {

@@ -54,7 +54,12 @@ class Memo {
 
   const Graph& graph_;
   const NodeTable& table_;
-  std::vector<std::vector<std::int32_t>> rows_;  // of lookups: by signature, then by row of the table
+  /// Lookups of one signature. A table has more rows than a minibatch looks up: clear() touches only what was used.
+  struct Lookups {
+    std::vector<std::int32_t> of_row;  // of the table
+    std::vector<std::int32_t> used;    // rows that were asked for
+  };
+  std::vector<Lookups> lookups_;  // by signature
   // Users of a node, as a list: the first by node, then the next by user. What is found takes the user's place.
   std::vector<std::int32_t> first_;
   std::vector<std::uint8_t> count_;

@@ -325,6 +325,29 @@ TEST_F(Batching, IndependentInstancesRunInOneStepAKind) {
   }
 }
 
+/// What was merged is known by rows of tables, in lists that outlive a graph's nodes.
+TEST_F(Batching, AClearedGraphMergesOnlyWhatItRecordsThen) {
+  const Parameter& small = model.add("small", {3, kWidth}, init::uniform(-1, 1));
+  const Parameter& large = model.add("large", {50, kWidth}, init::uniform(-1, 1));
+  Graph graph;
+  for (int round = 0; round < 4; ++round) {
+    graph.clear();
+    // In turns, so that tables of unlike sizes have the same place among the signatures.
+    const Parameter& first = round % 2 == 0 ? small : large;
+    const Parameter& second = round % 2 == 0 ? large : small;
+    std::vector<Expr> ends;
+    for (const int row : {2, round % 3, 2}) ends.push_back(tanh(lookup(graph, first, row)));
+    for (const int row : {1, 1, 2}) ends.push_back(tanh(lookup(graph, second, row)));
+    const Expr all = sum(ends);
+    Graph unmerged({.memoise = Memoise::kOff});
+    std::vector<Expr> expected;
+    for (const int row : {2, round % 3, 2}) expected.push_back(tanh(lookup(unmerged, first, row)));
+    for (const int row : {1, 1, 2}) expected.push_back(tanh(lookup(unmerged, second, row)));
+    EXPECT_EQ(all.value(), sum(expected).value());
+    EXPECT_EQ(graph.statistics().merged, 2 * (round % 3 == 2 ? 3 : 2));
+  }
+}
+
 TEST_F(Batching, StrategyNoneRunsOneNodeAStep) {
   Graph graph({.strategy = Strategy::kNone, .memoise = Memoise::kOff});
   std::vector<Expr> ends;
