@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "espalier/kernels/cross_entropy.h"
 #include "espalier/kernels/math.h"
 #include "espalier/ops/last_axis.h"
 
@@ -45,34 +47,28 @@ struct CrossEntropy {
     y[0] = (most - in[0][static_cast<std::size_t>(fields.label)]) + log(total);
   }
   static void forward(const Attrs&, const StepIn& in, const StepOut& out) {
+    if (in[0].width <= kernels::kFewClasses) return kernels::cross_entropy(in[0], labels(in), out.saved, out.y);
     const auto width = static_cast<std::size_t>(in[0].width);
-    for_blocks(in.rows, in[0].width, [&](std::int64_t begin, std::int64_t end) {
-      if (in[0].width > kFewClasses)
-        kernels::log_softmax({in[0][begin], width}, {out.saved[begin], width});
-      else
-        log_softmax_rows(in[0], begin, end, out.saved);
-      for (std::int64_t r = begin; r < end; ++r) out.y[r][0] = -out.saved[r][in.fields<Fields>(r).label];
-    });
+    for (std::int64_t r = 0; r < in.rows; ++r) {
+      kernels::log_softmax({in[0][r], width}, {out.saved[r], width});
+      out.y[r][0] = -out.saved[r][in.fields<Fields>(r).label];
+    }
   }
   // dx = dy (softmax(x) - 1 at the label)
   static void backward(const Attrs&, const Saved& saved, Grads& grads) {
     if (!grads[0]) return;
-    const std::int64_t width = saved.saved.width;
+    if (saved.saved.width <= kernels::kFewClasses)
+      return kernels::cross_entropy_gradient(saved.saved, labels(saved.in), saved.dy, grads[0].rows(),
+                                             grads[0].stores());
     thread_local std::vector<float> slopes;
-    thread_local std::vector<float> of_labels;
-    for_blocks(saved.in.rows, width, [&](std::int64_t begin, std::int64_t end) {
-      exp_of_rows(saved.saved, begin, end, slopes);
-      of_labels.resize(static_cast<std::size_t>(end - begin));
-      for (std::int64_t r = begin; r < end; ++r)
-        of_labels[static_cast<std::size_t>(r - begin)] = saved.saved[r][saved.in.fields<Fields>(r).label];
+    slopes.resize(static_cast<std::size_t>(saved.saved.width));
+    for (std::int64_t r = 0; r < saved.in.rows; ++r) {
+      kernels::exp({saved.saved[r], slopes.size()}, slopes);
       // Near probability 1 the difference is all rounding; expm1 keeps it exact.
-      kernels::expm1(of_labels, of_labels);
-      for (std::int64_t r = begin; r < end; ++r) {
-        float* const slope = slopes.data() + (r - begin) * width;
-        slope[saved.in.fields<Fields>(r).label] = of_labels[static_cast<std::size_t>(r - begin)];
-        grads[0].add_scaled(r, saved.dy[r][0], slope);
-      }
-    });
+      const std::int32_t label = saved.in.fields<Fields>(r).label;
+      slopes[static_cast<std::size_t>(label)] = std::expm1(saved.saved[r][label]);
+      grads[0].add_scaled(r, saved.dy[r][0], slopes.data());
+    }
   }
   static Samples samples() {
     return {gives<CrossEntropy>({Tensor({3}, {0, 1, 2})}, Tensor({}, {1.4076059F}), {}, {1}),
@@ -88,46 +84,12 @@ struct CrossEntropy {
   }
 
  private:
-  static constexpr std::int64_t kFewClasses = 256;
-
-  /// Calls f(begin, end) for blocks of rows: of few classes many at a time, since a call costs more than they do. Which
-  /// way a row goes depends on its width alone, and so do its bits.
-  template <class F>
-  static void for_blocks(std::int64_t rows, std::int64_t width, const F& f) {
-    constexpr std::int64_t kElements = 1024;
-    const std::int64_t most = width > kFewClasses ? 1 : kElements / width;
-    for (std::int64_t begin = 0; begin < rows; begin += most) f(begin, std::min(rows, begin + most));
-  }
-  /// e^x of rows begin to end - 1, side by side in `powers`.
-  static void exp_of_rows(const ConstRows& x, std::int64_t begin, std::int64_t end, std::vector<float>& powers) {
-    const auto width = static_cast<std::size_t>(x.width);
-    powers.resize(static_cast<std::size_t>(end - begin) * width);
-    if (x.dense()) {
-      kernels::exp({x[begin], powers.size()}, powers);
-      return;
-    }
-    for (std::int64_t r = begin; r < end; ++r)
-      kernels::copy({x[r], width}, {powers.data() + static_cast<std::size_t>(r - begin) * width, width});
-    kernels::exp(powers, powers);
-  }
-  static void log_softmax_rows(const ConstRows& x, std::int64_t begin, std::int64_t end, const Rows& y) {
-    thread_local std::vector<float> powers;
-    thread_local std::vector<float> sums;
-    const std::int64_t width = x.width;
-    sums.resize(static_cast<std::size_t>(end - begin));
-    for (std::int64_t r = begin; r < end; ++r) {
-      const float most = largest(std::span<const float>(x[r], static_cast<std::size_t>(width)));
-      for (std::int64_t k = 0; k < width; ++k) y[r][k] = x[r][k] - most;
-    }
-    exp_of_rows(y, begin, end, powers);
-    for (std::int64_t r = 0; r < end - begin; ++r) {
-      float sum = 0;
-      for (std::int64_t k = 0; k < width; ++k) sum += powers[static_cast<std::size_t>(r * width + k)];
-      sums[static_cast<std::size_t>(r)] = sum;
-    }
-    kernels::log(sums, sums);
-    for (std::int64_t r = begin; r < end; ++r)
-      for (std::int64_t k = 0; k < width; ++k) y[r][k] -= sums[static_cast<std::size_t>(r - begin)];
+  /// Those of all rows. Valid until the next call.
+  static std::span<const std::int32_t> labels(const StepIn& in) {
+    thread_local std::vector<std::int32_t> all;
+    all.resize(static_cast<std::size_t>(in.rows));
+    for (std::int64_t r = 0; r < in.rows; ++r) all[static_cast<std::size_t>(r)] = in.fields<Fields>(r).label;
+    return all;
   }
 };
 

@@ -9,44 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "tests/kernels/row_block.h"
 #include "tests/kernels/targets.h"
 
 namespace espalier::kernels {
 namespace {
-
-enum class Lying { kDense, kSpaced, kScattered };
-
-/// Rows of random numbers that lie in some way, in memory that ends with the last of them.
-class Block {
- public:
-  Block(std::int64_t count, std::int64_t width, Lying lying, std::uint64_t seed) : count_(count), width_(width) {
-    const std::int64_t stride = lying == Lying::kDense ? width : width + 3;
-    stride_ = stride;
-    if (lying == Lying::kScattered)
-      for (std::int64_t r = 0; r < count; ++r) offsets_.push_back((count - 1 - r) * stride);
-    Random random(seed);
-    numbers_.resize(static_cast<std::size_t>((count - 1) * stride + width));
-    for (float& x : numbers_) x = static_cast<float>(random.uniform(-2, 2));
-  }
-  Rows rows() { return rows_from(0, count_); }
-  /// Row r alone.
-  Rows row(std::int64_t r) { return rows_from(r, 1); }
-  float at(std::int64_t r, std::int64_t j) { return rows()[r][j]; }
-  const std::vector<float>& numbers() const { return numbers_; }
-
- private:
-  Rows rows_from(std::int64_t r, std::int64_t count) {
-    if (!offsets_.empty()) return {numbers_.data(), count, width_, 0, offsets_.data() + r};
-    return {numbers_.data() + r * stride_, count, width_, stride_, nullptr};
-  }
-
-  std::int64_t count_;
-  std::int64_t width_;
-  std::int64_t stride_ = 0;
-  std::vector<std::int64_t> offsets_;
-  std::vector<float> numbers_;
-};
 
 double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
 
@@ -99,9 +66,9 @@ struct MemoryStep {
     }
     for (std::int64_t k = 0; k < 2 + of.children; ++k) opened.push_back(block(static_cast<std::uint64_t>(200 + k)));
   }
-  Block block(std::uint64_t seed) const { return {of.rows, of.width, of.lying, seed}; }
+  RowBlock block(std::uint64_t seed) const { return {of.rows, of.width, of.lying, seed}; }
 
-  Block& opened_of(std::size_t operand) {
+  RowBlock& opened_of(std::size_t operand) {
     const auto gate = static_cast<std::size_t>(gate_number(static_cast<std::int64_t>(operand)));
     return of.leaving == Leaving::kInPlace ? x[operand] : opened[gate];
   }
@@ -110,7 +77,7 @@ struct MemoryStep {
   bool stores(std::size_t operand) const {
     return of.giving == Giving::kStores || (of.giving == Giving::kMixed && operand % 2 == 0);
   }
-  Block& target_of(std::size_t operand) {
+  RowBlock& target_of(std::size_t operand) {
     const bool in_place = of.leaving == Leaving::kInPlace && gate_number(static_cast<std::int64_t>(operand)) >= 0;
     return in_place && stores(operand) ? x[operand] : given[operand];
   }
@@ -142,8 +109,8 @@ struct MemoryStep {
   }
 
   LstmCase of;
-  std::vector<Block> x, opened, given;
-  Block c, dc;
+  std::vector<RowBlock> x, opened, given;
+  RowBlock c, dc;
 };
 
 struct OutputStep {
@@ -156,7 +123,7 @@ struct OutputStep {
         tanh_c(block(5)),
         by_o(block(6)),
         by_c(block(7)) {}
-  Block block(std::uint64_t seed) const { return {of.rows, of.width, of.lying, seed}; }
+  RowBlock block(std::uint64_t seed) const { return {of.rows, of.width, of.lying, seed}; }
 
   bool is_in_place() const { return of.leaving == Leaving::kInPlace; }
   bool stores_o() const { return of.giving != Giving::kAdds; }
@@ -173,7 +140,7 @@ struct OutputStep {
   }
   template <class Take>
   void backward(const Take& take) {
-    Block& from = is_in_place() ? o : opened;
+    RowBlock& from = is_in_place() ? o : opened;
     lstm_output_gradient({take(from),
                           take(tanh_c),
                           take(h),
@@ -182,11 +149,11 @@ struct OutputStep {
   }
 
   LstmCase of;
-  Block o, c, h, opened, tanh_c, by_o, by_c;  // backward takes h for its gradient
+  RowBlock o, c, h, opened, tanh_c, by_o, by_c;  // backward takes h for its gradient
 };
 
-const auto all_rows = [](Block& block) { return block.rows(); };
-const auto row_number = [](std::int64_t r) { return [r](Block& block) { return block.row(r); }; };
+const auto all_rows = [](RowBlock& block) { return block.rows(); };
+const auto row_number = [](std::int64_t r) { return [r](RowBlock& block) { return block.row(r); }; };
 
 constexpr double kNear = 3e-6;
 
@@ -283,13 +250,13 @@ TEST(LstmOutput, GradientsEqualPlainLoopsAndHaveTheSameBitsRowByRow) {
         OutputStep before(of);
         OutputStep alone(of);
         step.forward(all_rows);
-        const Block dh = step.h;
+        const RowBlock dh = step.h;
         step.backward(all_rows);
         for (std::int64_t r = 0; r < of.rows; ++r) alone.forward(row_number(r));
         for (std::int64_t r = 0; r < of.rows; ++r) alone.backward(row_number(r));
         ASSERT_TRUE(step.o.numbers() == alone.o.numbers() && step.h.numbers() == alone.h.numbers());
         ASSERT_TRUE(step.by_o.numbers() == alone.by_o.numbers() && step.by_c.numbers() == alone.by_c.numbers());
-        Block given = dh;
+        RowBlock given = dh;
         for (std::int64_t r = 0; r < of.rows; ++r)
           for (std::int64_t j = 0; j < of.width; ++j) {
             const double g = given.at(r, j);
