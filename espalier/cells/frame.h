@@ -8,6 +8,7 @@
 #include "espalier/base/at.h"
 #include "espalier/base/threads.h"
 #include "espalier/cells/program_run.h"
+#include "espalier/kernels/grain.h"
 #include "espalier/ops/weight_product.h"
 
 namespace espalier::cells {
@@ -209,13 +210,11 @@ bool side_by_side(std::int32_t parts, const Part& part) {
   return true;
 }
 
-/// Work below which a part is not worth the waking of a thread.
-inline constexpr std::int64_t kLeastWork = std::int64_t{1} << 17;
-inline constexpr std::int64_t kLeastRows = 8;
 
 /// The fewest rows of a program that are worth a thread.
 inline std::int64_t grain_of(const Program& program) {
-  return std::max(kLeastRows, kLeastWork / std::max<std::int64_t>(program.work(), 1));
+  constexpr std::int64_t kLeastRows = 8;
+  return std::max(kLeastRows, kernels::kLeastWork / std::max<std::int64_t>(program.work(), 1));
 }
 
 /// Calls f(begin, count) for the pieces of some rows, in the threads of the pool where that pays.

@@ -11,6 +11,7 @@
 #include "espalier/cells/program_run.h"
 #include "espalier/cells/recursion_order.h"
 #include "espalier/cells/recursion_program.h"
+#include "espalier/kernels/grain.h"
 #include "espalier/kernels/rows.h"
 
 namespace espalier::cells {
@@ -38,7 +39,7 @@ bool runs_apart(const CompiledRecursion& compiled, const RecursionOrder& order) 
     all += work;
     longest = std::max(longest, work);
   }
-  return all >= 2 * kLeastWork && std::max(longest, all / threads) <= divided;
+  return all >= 2 * kernels::kLeastWork && std::max(longest, all / threads) <= divided;
 }
 
 /// All rows of one kind, in their order, as its program wants them.

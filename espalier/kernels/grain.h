@@ -6,7 +6,7 @@
 
 namespace espalier::kernels {
 
-/// Multiply-adds below which a part is not worth the waking of a thread: some 25 microseconds of work.
+/// Multiply-adds below which a part is not worth the waking of a thread: some 5 microseconds of work.
 constexpr std::int64_t kLeastWork = std::int64_t{1} << 18;
 /// Parts of fewer rows or columns leave the register tiles half empty.
 constexpr std::int64_t kLeastSide = 16;
