@@ -21,8 +21,9 @@ std::vector<std::int32_t> default_threads() {
 
 std::vector<const WorkloadKind*> chosen_kinds(const SuiteOptions& options) {
   std::vector<const WorkloadKind*> kinds;
-  for (const WorkloadKind& kind : workload_kinds())
-    if (options.workloads.empty()) kinds.push_back(&kind);
+  for (const bool is_long : {false, true})
+    for (const WorkloadKind& kind : workload_kinds())
+      if (options.workloads.empty() && kind.is_long == is_long) kinds.push_back(&kind);
   for (const std::string& name : options.workloads) kinds.push_back(&workload_kind(name));
   for (const auto& [name, sizes] : options.sizes)
     if (std::find(kinds.begin(), kinds.end(), &workload_kind(name)) == kinds.end())

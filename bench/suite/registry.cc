@@ -57,6 +57,7 @@ std::vector<WorkloadKind> make_kinds() {
        .side_batches = {16},
        .short_sizes = 2,
        .short_batches = {16},
+       .is_long = true,
        .make = make_fold_trees},
       {.name = "B1",
        .title = "binary Tree-LSTM on sentiment trees",

@@ -42,6 +42,8 @@ struct WorkloadKind {
   bool short_threads = false;
   /// A further batch, at the first of the sizes, to see whether large ones cost more an instance; 0: none.
   std::int32_t large_batch = 0;
+  /// Whether a minibatch takes seconds: then it comes last, and has the time that all others left.
+  bool is_long = false;
   std::function<std::unique_ptr<Workload>(const Sizes& sizes, const Source& source)> make;
 };
 

@@ -25,7 +25,7 @@ namespace {
 constexpr double kFullSeconds = 25 * 60;
 constexpr double kShortSeconds = 130;
 // No setting needs more: then its rounds are enough.
-constexpr double kMostSeconds = 12;
+constexpr double kMostSeconds = 25;
 constexpr std::int32_t kShortRounds = 9;
 constexpr std::int32_t kFullRounds = 15;
 

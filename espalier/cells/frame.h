@@ -210,7 +210,6 @@ bool side_by_side(std::int32_t parts, const Part& part) {
   return true;
 }
 
-
 /// The fewest rows of a program that are worth a thread.
 inline std::int64_t grain_of(const Program& program) {
   constexpr std::int64_t kLeastRows = 8;
