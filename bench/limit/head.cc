@@ -24,7 +24,8 @@ void Head::multiply(std::int64_t rows, const float* h, Watch& watch) {
 double Head::sum_of_scores() const {
   double sum = 0;
   for (std::int64_t k = 0; k < classes(); ++k)
-    for (std::int64_t r = 0; r < rows_; ++r) sum += scores_[k * rows_ + r] + b_->values[k];
+    sum += kernels::sum({scores_.data() + k * rows_, static_cast<std::size_t>(rows_)}) +
+           static_cast<float>(rows_) * b_->values[k];
   return sum;
 }
 

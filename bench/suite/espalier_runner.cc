@@ -12,6 +12,7 @@
 #include "espalier/base/error.h"
 #include "espalier/exec/gradients.h"
 #include "espalier/graph/graph.h"
+#include "espalier/kernels/rows.h"
 #include "espalier/ops/sum.h"
 #include "espalier/optim/sgd.h"
 #include "espalier/train/lanes.h"
@@ -71,7 +72,7 @@ class EspalierRunner : public Runner {
       double sum = 0;
       for (const Expr& output : exprs) {
         const Tensor value = output.value();
-        for (const float number : value.as<float>()) sum += number;
+        sum += kernels::sum(value.as<float>());
       }
       return sum;
     });
