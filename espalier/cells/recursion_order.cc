@@ -128,11 +128,11 @@ void RecursionOrder::find_reads(const CompiledRecursion& compiled, const StepIn&
     kind.rows.close();
     const std::span<const std::int32_t> rows = kind.rows.numbers();
     const std::vector<RecursionInput>& inputs = compiled.kinds()[at(k)].inputs;
-    kind.read.resize(std::max(kind.read.size(), inputs.size()));
     kind.reads_all_of_x = false;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const RecursionInput& input = inputs[i];
-      std::int32_t* to = kind.read[i].open(rows.size());
+    for (const RecursionInput& input : inputs) {
+      if (input.part > 0) continue;  // of the same child as the part before
+      kind.read.resize(std::max(kind.read.size(), Kind::place_of(input) + 1));
+      std::int32_t* to = kind.read_by(input).open(rows.size());
       if (input.child == RecursionInput::kX) {
         const std::int32_t reader = k + 1;
         bool is_distinct = true;
@@ -153,13 +153,12 @@ void RecursionOrder::find_reads(const CompiledRecursion& compiled, const StepIn&
           }
           const std::int32_t row = static_cast<std::int32_t>(in.node_begin[node_of_[at(r)]]) + child;
           *to++ = row;
-          if (input.part > 0) continue;
           shares_children_ |= std::exchange(is_child_[at(row)], 1) != 0;
           if (const std::int32_t of_child = kind_of_row(in, row); kinds_[at(of_child)].part != kind.part)
             run_together(of_child, k);
         }
       }
-      kind.read[i].close();
+      kind.read_by(input).close();
     }
   }
   roots_.clear();

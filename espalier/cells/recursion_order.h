@@ -41,7 +41,12 @@ class RecursionOrder {
     std::int32_t part = 0;        // the number of its part
     bool reads_all_of_x = false;  // each of its rows once
     RowList rows;                 // the rows themselves, as numbers of the step's
-    std::vector<RowList> read;    // by input of the program: rows of x, or of the states
+    std::vector<RowList> read;    // rows of x, then of each child
+
+    /// The rows of x or of the states that an input of the program is; the same for all parts of a child's state.
+    RowList& read_by(const RecursionInput& input) { return read[place_of(input)]; }
+    const RowList& read_by(const RecursionInput& input) const { return read[place_of(input)]; }
+    static std::size_t place_of(const RecursionInput& input) { return at(input.child - RecursionInput::kX); }
   };
 
   /// That of a step. Valid until some others were asked for.

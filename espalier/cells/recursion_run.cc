@@ -128,9 +128,9 @@ class StepRows {
       for (std::size_t i = 0; i < kind.inputs.size(); ++i) {
         if (kind.inputs[i].child != RecursionInput::kX) {
           const std::int32_t part = kind.inputs[i].part;
-          rows.grads[i] = GradRows(listed(rows, gradients[at(part)], order.read[i]), is_stored(part));
+          rows.grads[i] = GradRows(listed(rows, gradients[at(part)], order.read_by(kind.inputs[i])), is_stored(part));
         } else if (of_x) {
-          rows.grads[i] = GradRows(listed(rows, of_x.rows(), order.read[i]), stores_x);
+          rows.grads[i] = GradRows(listed(rows, of_x.rows(), order.read_by(kind.inputs[i])), stores_x);
           if (is_stored_once) stores_x = false;
         }
       }
@@ -203,7 +203,7 @@ class StepRows {
       const ConstRows from = source(input);
       float* to = rows.operands + level.begin * kind.operands + input.column;
       const auto bytes = at(input.width) * sizeof(float);
-      const std::int32_t* const numbers = order_.kind(at(level.kind)).read[i].numbers().data();
+      const std::int32_t* const numbers = order_.kind(at(level.kind)).read_by(input).numbers().data();
       for (std::int32_t r = level.begin; r < level.end; ++r, to += kind.operands)
         std::memcpy(to, numbers[r] == RowList::kMissing ? memory_.zeros.data() : from[numbers[r]], bytes);
     }
@@ -271,7 +271,7 @@ class StepRows {
       else if (input.child == RecursionInput::kX && rows.x != nullptr)
         rows.inputs.push_back({rows.x, rows.count, input.width, input.width, nullptr});
       else
-        rows.inputs.push_back(listed(rows, source(input), order.read[i]));
+        rows.inputs.push_back(listed(rows, source(input), order.read_by(input)));
     }
     for (const std::size_t parameter : kind.parameters) {
       rows.inputs.push_back(in_[parameter]);
