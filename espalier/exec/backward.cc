@@ -399,10 +399,14 @@ class Backward {
     if (const plan::Block* block = view_.block(i)) {
       open_block(i, *block, into);
     } else {
-      for (std::size_t j = 0; j < nodes_.size(); ++j)
-        push_rows(claim(view_.operand(static_cast<std::int64_t>(j), i), into),
+      const std::int64_t width = view_.in()[i].width;
+      for (std::size_t j = 0; j < nodes_.size(); ++j) {
+        float* const first = claim(view_.operand(static_cast<std::int64_t>(j), i), into);
+        push_rows(first == nullptr ? nullptr : first + view_.row_read(j) * width,
                   view_.is_many() ? view_.rows_read(j, i) : 1, view_.is_many());
-      open_rows_of(i, view_.in()[i].width);
+      }
+      if (view_.reads_one_of_many()) into.all_clean = false;  // the others' gradients are to be zero
+      open_rows_of(i, width);
     }
   }
 

@@ -57,7 +57,8 @@ void StepView::open_results(const OpInfo& info) {
 }
 
 void StepView::open_nodes(const OpInfo& info) {
-  takes_whole_ = info.takes_whole;
+  reads_row_ = info.reads_row;
+  takes_whole_ = info.takes_whole && reads_row_ == nullptr;
   is_many_ = takes_whole_ || graph_.is_many(nodes_[0]);
   if (!is_many_) return;
   node_begin_.assign(1, 0);
@@ -85,9 +86,17 @@ ConstRows StepView::operand_rows(std::size_t i, std::int64_t width) {
     return many_rows_at<const float>(
         nodes_.size(), width, memory_, [&](std::size_t j) { return rows_read(j, i); },
         [&](std::size_t j) { return address(graph_.inputs(nodes_[j])[i]); }, offsets(i));
+  const auto first_of = [&](std::size_t j) { return address(graph_.inputs(nodes_[j])[i]); };
+  if (reads_row_ != nullptr)
+    return rows_at<const float>(
+        in_.rows, width, memory_,
+        [&](std::int64_t r) {
+          const auto j = static_cast<std::size_t>(r);
+          return first_of(j) + row_read(j) * width;
+        },
+        offsets(i));
   return rows_at<const float>(
-      in_.rows, width, memory_,
-      [&](std::int64_t r) { return address(graph_.inputs(nodes_[static_cast<std::size_t>(r)])[i]); }, offsets(i));
+      in_.rows, width, memory_, [&](std::int64_t r) { return first_of(static_cast<std::size_t>(r)); }, offsets(i));
 }
 
 void StepView::open_operands(const Run& run, std::int32_t step) {

@@ -98,6 +98,11 @@ class StepView {
   std::int64_t rows_read(std::size_t j, std::size_t i) const {
     return takes_whole_ ? graph_.rows(graph_.inputs(nodes_[j])[i]) : graph_.rows(nodes_[j]);
   }
+  /// Which row of its operand node j reads, of an op that reads one of many; else 0, the first.
+  std::int64_t row_read(std::size_t j) const {
+    return reads_row_ == nullptr ? 0 : reads_row_(graph_.fields(nodes_[j]));
+  }
+  bool reads_one_of_many() const { return reads_row_ != nullptr; }
   bool is_shared(std::size_t i) const { return (shared_ >> i & 1U) != 0; }
   bool any_shared() const { return shared_ != 0; }
   /// The block of operand i, or null.
@@ -128,6 +133,7 @@ class StepView {
   std::span<const std::int32_t> numbers_;
   bool is_many_ = false;
   bool takes_whole_ = false;
+  std::int32_t (*reads_row_)(const void* fields) = nullptr;
   std::vector<std::int64_t> node_begin_;
   std::vector<std::int64_t> operand_begin_;
   std::uint64_t shared_ = 0;

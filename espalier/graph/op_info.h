@@ -135,6 +135,8 @@ struct OpInfo {
   std::int32_t (*choices)(const void* attrs, const InputShapes&) = nullptr;
   /// Floats a row that forward leaves for backward.
   std::int64_t (*saved)(const void* attrs, const InputShapes&) = nullptr;
+  /// Of an op that takes its only operand whole and reads one of its rows: which. Its kernels see that row alone.
+  std::int32_t (*reads_row)(const void* fields) = nullptr;
   /// Of an op whose result lies in its only input as it is: from which element on, or -1 where it does not. Such a node
   /// is not computed.
   std::int64_t (*view)(const void* attrs, const InputShapes&) = nullptr;

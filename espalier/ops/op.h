@@ -101,6 +101,8 @@ OpInfo make_op_info() {
   if constexpr (requires(Attrs a) { Op::leaf_dtype(a); })
     info.leaf_dtype = [](const void* attrs) { return Op::leaf_dtype(detail::typed<Attrs>(attrs)); };
   info.infer = [](const void* attrs, const InputShapes& in) { return Op::infer(detail::typed<Attrs>(attrs), in); };
+  if constexpr (requires { &Op::reads_row; })
+    info.reads_row = [](const void* fields) { return Op::reads_row(detail::typed<Fields>(fields)); };
   if constexpr (requires { &Op::check; })
     info.check = [](const void* attrs, const void* fields, const InputShapes& in) {
       Op::check(detail::typed<Attrs>(attrs), detail::typed<Fields>(fields), in);

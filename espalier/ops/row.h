@@ -21,6 +21,7 @@ struct Row {
     std::int32_t row = 0;
   };
 
+  static std::int32_t reads_row(const Fields& fields) { return fields.row; }
   static Shape infer(const Attrs&, const InputShapes& in) { return in["x"]; }
   template <class T>
   static void plain(const Attrs&, const Fields& fields, const PlainIn<T>& in, std::span<T> y) {
@@ -28,27 +29,16 @@ struct Row {
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = in[0][begin + i];
   }
   static void forward(const Attrs&, const StepIn& in, const StepOut& out) {
-    for (std::int64_t r = 0; r < in.rows; ++r) std::copy_n(in[0][place(in, r)], out.y.width, out.y[r]);
+    for (std::int64_t r = 0; r < in.rows; ++r) std::copy_n(in[0][r], out.y.width, out.y[r]);
   }
   static void backward(const Attrs&, const Saved& saved, Grads& grads) {
     if (!grads[0]) return;
-    const Rows& dx = grads[0].rows();
-    const auto width = static_cast<std::size_t>(dx.width);
-    if (grads[0].stores())
-      for (std::int64_t r = 0; r < dx.count; ++r) kernels::fill(0.0F, {dx[r], width});
-    for (std::int64_t r = 0; r < saved.in.rows; ++r)
-      kernels::add({saved.dy[r], width}, {dx[place(saved.in, r)], width});
+    for (std::int64_t r = 0; r < saved.in.rows; ++r) grads[0].add(r, saved.dy[r]);
   }
   static Samples samples() {
     return {gives<Row>({Tensor({2}, {5, 6})}, Tensor({2}, {5, 6})), works_on<Row>({{}}), works_on<Row>({{2, 3}})};
   }
   static Refusals refusals() { return {}; }
-
- private:
-  /// Which row of the operand, counted over all nodes, node r takes.
-  static std::int64_t place(const StepIn& in, std::int64_t r) {
-    return (in.operand_begin != nullptr ? in.operand_begin[r] : r) + in.fields<Fields>(r).row;
-  }
 };
 
 }  // namespace ops

@@ -160,6 +160,26 @@ TEST(ManyRows, AreTakenApartAndPutTogether) {
   });
 }
 
+/// A use of row() costs the same however many rows there are: with so many uses, anything else would never end.
+TEST(ManyRows, AreTakenOneByOneHoweverManyThereAre) {
+  constexpr std::int32_t kRows = 100'000;
+  Graph graph;
+  std::vector<float> numbers(2 * kRows);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i % 5);
+  const Expr x = graph.input_rows({2}, numbers);
+  std::vector<Expr> taken;
+  for (std::int32_t r = 1; r < kRows; ++r) taken.push_back(row(x, r));
+  taken.push_back(row(x, 7));
+  const Expr together = rows(taken);
+  const Expr loss = sum(sum({together * together}), 0);
+  loss.backward({.wanted = {x}});
+  const Tensor grad = x.grad();
+  for (std::int64_t i = 0; i < grad.elements(); ++i) {
+    const int uses = i / 2 == 0 ? 0 : i / 2 == 7 ? 2 : 1;
+    ASSERT_EQ(grad.at(i), uses * 2 * numbers[static_cast<std::size_t>(i)]) << i;
+  }
+}
+
 TEST(ManyRows, GiveOneTensor) {
   Graph graph;
   const Expr x = graph.input_rows({2}, std::vector<float>{1, 2, 3, 4, 5, 6});
