@@ -175,8 +175,8 @@ TEST(ManyRows, AreTakenOneByOneHoweverManyThereAre) {
   loss.backward({.wanted = {x}});
   const Tensor grad = x.grad();
   for (std::int64_t i = 0; i < grad.elements(); ++i) {
-    const int uses = i / 2 == 0 ? 0 : i / 2 == 7 ? 2 : 1;
-    ASSERT_EQ(grad.at(i), uses * 2 * numbers[static_cast<std::size_t>(i)]) << i;
+    const float uses = i / 2 == 0 ? 0 : i / 2 == 7 ? 2 : 1;
+    ASSERT_EQ(grad.at(i), 2 * uses * numbers[static_cast<std::size_t>(i)]) << i;
   }
 }
 
