@@ -16,27 +16,27 @@
 namespace espalier::kernels {
 namespace {
 
-struct Case {
+struct CrossEntropyCase {
   std::int64_t rows;
   std::int64_t classes;
   Lying lying;
   bool store;
 };
 
-std::vector<std::int32_t> labels_of(const Case& c) {
+std::vector<std::int32_t> labels_of_case(const CrossEntropyCase& c) {
   std::vector<std::int32_t> labels;
   for (std::int64_t r = 0; r < c.rows; ++r) labels.push_back(static_cast<std::int32_t>((5 * r + 1) % c.classes));
   return labels;
 }
 
-void expect_right(const Case& c) {
+void expect_right_cross_entropy(const CrossEntropyCase& c) {
   RowBlock x(c.rows, c.classes, c.lying, 1);
   RowBlock log_softmax(c.rows, c.classes, c.lying, 2);
   RowBlock y(c.rows, 1, c.lying, 3);
   RowBlock dy(c.rows, 1, c.lying, 4);
   RowBlock dx(c.rows, c.classes, c.lying, 5);
   RowBlock before = dx;
-  const std::vector<std::int32_t> labels = labels_of(c);
+  const std::vector<std::int32_t> labels = labels_of_case(c);
   cross_entropy(x.rows(), labels, log_softmax.rows(), y.rows());
   cross_entropy_gradient(log_softmax.rows(), labels, dy.rows(), dx.rows(), c.store);
   for (std::int64_t r = 0; r < c.rows; ++r) {
@@ -69,7 +69,7 @@ TEST(CrossEntropyKernels, AgreeWithPlainLoops) {
     for (const std::int64_t rows : {1, 3, 16, 37})
       for (const std::int64_t classes : {1, 2, 5, 17, 256})
         for (const Lying lying : {Lying::kDense, Lying::kSpaced, Lying::kScattered})
-          for (const bool store : {true, false}) expect_right({rows, classes, lying, store});
+          for (const bool store : {true, false}) expect_right_cross_entropy({rows, classes, lying, store});
   });
 }
 
