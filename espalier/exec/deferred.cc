@@ -58,48 +58,30 @@ void DeferredGroup::add(const StepView& view, const Saved& saved) {
     set(*column++, saved.results[k], (info.weights_read_results >> k & 1U) != 0);
 }
 
-bool DeferredGroup::join(Segment& segment, const Segment& next) {
-  const auto follows = [](const ConstRows& a, const ConstRows& b) {
-    if (a.data == nullptr || a.shared()) return true;
-    const auto distance = (reinterpret_cast<std::intptr_t>(b.data) - reinterpret_cast<std::intptr_t>(a.data)) /
-                          static_cast<std::intptr_t>(sizeof(float));
-    // A single row has the distance that its neighbour gives it.
-    const std::int64_t stride = a.count > 1 ? a.stride : b.count > 1 ? b.stride : distance;
-    return a.offsets == nullptr && b.offsets == nullptr && stride >= a.width && (b.count == 1 || b.stride == stride) &&
-           distance == a.count * stride;
+void DeferredGroup::append(Column& column, const ConstRows& next) {
+  ConstRows& rows = column.rows;
+  if (rows.data == nullptr || rows.shared()) {
+    rows.count += next.count;
+    return;
+  }
+  const auto distance_to = [&](const float* row) {
+    return (reinterpret_cast<std::intptr_t>(row) - reinterpret_cast<std::intptr_t>(rows.data)) /
+           static_cast<std::intptr_t>(sizeof(float));
   };
-  for (std::size_t c = 0; c < segment.columns.size(); ++c)
-    if (!follows(segment.columns[c].rows, next.columns[c].rows)) return false;
-  for (std::size_t c = 0; c < segment.columns.size(); ++c) {
-    ConstRows& rows = segment.columns[c].rows;
-    const ConstRows& behind = next.columns[c].rows;
-    if (rows.data != nullptr && !rows.shared() && rows.count == 1)
-      rows.stride = (reinterpret_cast<std::intptr_t>(behind.data) - reinterpret_cast<std::intptr_t>(rows.data)) /
-                    static_cast<std::intptr_t>(sizeof(float));
-    rows.count += behind.count;
+  // A single row has the distance that its neighbour gives it.
+  const std::int64_t distance = distance_to(next.data);
+  const std::int64_t stride = rows.count > 1 ? rows.stride : next.count > 1 ? next.stride : distance;
+  const bool follows = rows.offsets == nullptr && next.offsets == nullptr && stride >= rows.width &&
+                       (next.count == 1 || next.stride == stride) && distance == rows.count * stride;
+  if (follows) {
+    rows.stride = stride;
+  } else {
+    if (rows.offsets == nullptr)
+      for (std::int64_t r = 0; r < rows.count; ++r) column.offsets.push_back(r * rows.stride);
+    for (std::int64_t r = 0; r < next.count; ++r) column.offsets.push_back(distance_to(next[r]));
+    rows.offsets = column.offsets.data();
   }
-  segment.rows += next.rows;
-  return true;
-}
-
-void DeferredGroup::scatter(Segment& segment, const Segment& next) {
-  for (std::size_t c = 0; c < segment.columns.size(); ++c) {
-    Column& column = segment.columns[c];
-    const ConstRows& more = next.columns[c].rows;
-    if (column.rows.data == nullptr || column.rows.shared()) {
-      column.rows.count += more.count;
-      continue;
-    }
-    if (column.rows.offsets == nullptr)
-      for (std::int64_t r = 0; r < column.rows.count; ++r) column.offsets.push_back(r * column.rows.stride);
-    for (std::int64_t r = 0; r < more.count; ++r)
-      column.offsets.push_back(
-          (reinterpret_cast<std::intptr_t>(more[r]) - reinterpret_cast<std::intptr_t>(column.rows.data)) /
-          static_cast<std::intptr_t>(sizeof(float)));
-    column.rows.offsets = column.offsets.data();
-    column.rows.count += more.count;
-  }
-  segment.rows += next.rows;
+  rows.count += next.count;
 }
 
 void DeferredGroup::run(std::span<const Target> targets) {
@@ -117,8 +99,10 @@ void DeferredGroup::run(std::span<const Target> targets) {
     const auto first = nodes_.begin() + static_cast<std::ptrdiff_t>(segment.first_node);
     in_order_.insert(in_order_.end(), first, first + static_cast<std::ptrdiff_t>(segment.nodes));
   }
-  for (const Segment& next : all.subspan(1))
-    if (!join(all[0], next)) scatter(all[0], next);
+  for (const Segment& next : all.subspan(1)) {
+    for (std::size_t c = 0; c < next.columns.size(); ++c) append(all[0].columns[c], next.columns[c].rows);
+    all[0].rows += next.rows;
+  }
   run_segment(all[0], in_order_, targets);
   used_ = 0;
 }

@@ -57,10 +57,8 @@ class DeferredGroup {
   /// The next segment, with room for so many columns.
   Segment& add_segment(std::size_t columns);
   std::span<Segment> segments() { return std::span(segments_).first(used_); }
-  /// Takes `next`, which lies just behind `segment`, in; false if it lies elsewhere.
-  static bool join(Segment& segment, const Segment& next);
-  /// Takes `next` in, wherever it lies.
-  static void scatter(Segment& segment, const Segment& next);
+  /// Adds the rows of the next step: evenly spaced while all lie so, else each by its place.
+  static void append(Column& column, const ConstRows& next);
   void run_segment(const Segment& segment, std::span<const NodeId> nodes, std::span<const Target> targets);
   /// Step after step, for an op that takes its operands whole: what it left lies as its step was.
   void run_each_segment(std::span<const Target> targets);
