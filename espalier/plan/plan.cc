@@ -32,6 +32,7 @@ class Planner {
         last_use_(work.last_use.room(at(size_))),
         opened_(work.opened.room(problem.inputs.size())),
         is_homed_(work.is_homed),
+        more_homed_(work.more_homed),
         piece_of_(work.piece_of),
         columns_(work.columns),
         saved_(work.saved),
@@ -77,7 +78,7 @@ class Planner {
     std::int32_t rows = 0;
     for (std::int32_t t = 0; t < steps_; ++t) {
       const std::int32_t signature = problem_.signature[at(order[begin(t)])];
-      step_[t] = {signature, blocks, 0, begin(t)};
+      step_[t] = {signature, blocks, 0, begin(t), 0};
       const Facts& f = problem_.facts[at(signature)];
       if (f.result == 0) ++plan_.computing_steps;
       for (std::uint32_t left = f.blocks; left != 0; left &= left - 1) {
@@ -262,25 +263,41 @@ class Planner {
     return piece;
   }
 
-  /// The rows of a step's blocks are of earlier steps: which of them have their home there is known when it is reached.
   void make_pieces() {
     const std::int32_t blocks = step_[steps_].first_block;
+    for (std::int32_t t = 0; t < steps_; ++t) {
+      if (facts_of_step(t).is_product && end(t) - begin(t) > 1) leave_even(t);
+      step_[t].own = count_rows(t, blocks + t);
+    }
+    count_homed();
     std::size_t homed = 0;
     for (std::int32_t t = 0; t < steps_; ++t) {
       for (std::int32_t b = step_[t].first_block; b < step_[t + 1].first_block; ++b) {
-        if (opened_[b].homed > 0) open_piece(t, b);
+        if (opened_[b].homed > 0 || completes_blocks(t)) open_piece(t, b);
         homed += at(opened_[b].homed);
       }
       for (std::int32_t b = step_[t].first_block; b < step_[t + 1].first_block; ++b)
         piece_of_[at(b)] = piece_of_[at(opened_[b].first)];
       const Facts& f = facts_of_step(t);
-      if (f.is_product && end(t) - begin(t) > 1) leave_even(t);
-      const std::int32_t own = count_rows(t, blocks + t);
-      if (own > 0)
+      if (step_[t].own > 0)
         piece_of_[at(blocks + t)] =
-            new_piece(f.row_bytes * own, Piece::kNoGroup, f.defers ? step_[t].signature : Piece::kNoGroup);
+            new_piece(f.row_bytes * step_[t].own, Piece::kNoGroup, f.defers ? step_[t].signature : Piece::kNoGroup);
     }
     plan_.copies.reserve(is_homed_.size() - homed);
+  }
+
+  /// Finds whether most rows of a signature's blocks have their home there.
+  void count_homed() {
+    more_homed_.assign(problem_.facts.size(), 0);
+    for (std::int32_t t = 0; t < steps_; ++t)
+      for (std::int32_t b = step_[t].first_block; b < step_[t + 1].first_block; ++b)
+        more_homed_[at(step_[t].signature)] += 2 * opened_[b].homed - (end(t) - begin(t));
+  }
+  /// Whether a step whose kernel takes rows from wherever they lie has blocks all the same: where most other steps have
+  /// them, the gradient of the weights would else gather the rows of them all.
+  bool completes_blocks(std::int32_t t) const {
+    return problem_.lifetime == Lifetime::kTraining && facts_of_step(t).gathers &&
+           more_homed_[at(step_[t].signature)] > 0;
   }
 
   /// Gives those without a home a row of `slot`; returns how many.
@@ -451,6 +468,7 @@ class Planner {
   std::int32_t* last_use_;  // by node: the step
   Opened* opened_;          // each has at least one operand of its own
   std::vector<std::uint8_t>& is_homed_;
+  std::vector<std::int64_t>& more_homed_;  // by signature: rows of blocks with their home there, less those without
   std::vector<std::int32_t>& piece_of_;  // by slot
   std::vector<Column>& columns_;
   std::vector<Piece>& saved_;

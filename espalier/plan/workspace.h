@@ -60,6 +60,7 @@ struct Step {
   std::int32_t first_block;
   std::int32_t firsts;  // nodes whose first consumer is here
   std::int32_t next;    // position of the next row
+  std::int32_t own;     // rows without a home
 };
 
 /// An operand's columns of a block, as opened first.
@@ -88,6 +89,7 @@ struct Workspace {
   batch::Buffer<std::int32_t> last_use;
   batch::Buffer<Opened> opened;
   std::vector<std::uint8_t> is_homed;
+  std::vector<std::int64_t> more_homed;
   std::vector<std::int32_t> piece_of;
   std::vector<Column> columns;
   batch::Buffer<Piece> pieces;

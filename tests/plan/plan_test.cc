@@ -334,6 +334,26 @@ TEST(Plan, OfCellsGathersRowsInsteadOfCopyingThem) {
   EXPECT_EQ(plan.copied_bytes, 3 * kRow) << "for the products";
 }
 
+/// What a sequence begins with comes from outside. In training it is copied before the states of the other steps, so that
+/// what the gradient of the weights reads is one matrix; elsewhere, and where most comes from outside, it is gathered.
+TEST(Plan, OfCellsCompletesBlocksThatMostStepsHave) {
+  ProblemBuilder builder;
+  const std::int32_t cell = builder.cell({.keeps_inputs = 1}, {kRow}, {kRow}, {0});
+  for (int i = 0; i < 3; ++i) {
+    std::int32_t last = Problem::kOutside;
+    for (int t = 0; t < 5; ++t) last = builder.add_cell(cell, {last});
+  }
+  const Plan training = checked_plan_of(varied(builder.problem, Strategy::kFrontier, Lifetime::kTraining));
+  EXPECT_EQ(training.copied_bytes, 3 * kRow);
+  ASSERT_EQ(training.blocks.size(), 5U);
+  for (std::size_t b = 1; b < training.blocks.size(); ++b)
+    EXPECT_EQ(training.values.at[index(training.blocks[b].piece)],
+              training.values.at[index(training.blocks[b - 1].piece)] + 3 * kRow);
+  EXPECT_EQ(checked_plan_of(varied(builder.problem, Strategy::kFrontier, Lifetime::kFinish)).copied_bytes, 0);
+  for (int i = 0; i < 20; ++i) builder.add_cell(cell, {Problem::kOutside});
+  EXPECT_EQ(checked_plan_of(varied(builder.problem, Strategy::kFrontier, Lifetime::kTraining)).copied_bytes, 0);
+}
+
 TEST(Problem, HashesTellProblemsApart) {
   Random random(7);
   const Problem one = RandomProblem(random, 50, 4).problem();
