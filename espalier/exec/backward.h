@@ -29,6 +29,10 @@ class Wishes {
   bool gets_gradient(NodeId node) const { return (flags_[at(node)] & kGets) == kGets; }
   bool is_wanted(NodeId node) const { return (flags_[at(node)] & kWanted) != 0; }
   bool any_wanted() const { return !options_.wanted.empty(); }
+  /// Whether a parameter is nothing but a weight of products, which nobody reads when all steps are differentiated; or
+  /// nothing but a table whose rows are looked up, which nobody reads when it is differentiated.
+  bool is_only_weight(NodeId parameter) const { return (flags_[at(parameter)] & kUses) == kWeight; }
+  bool is_only_table(NodeId parameter) const { return (flags_[at(parameter)] & kUses) == kTable; }
   Gradients* gradients_of(const Parameter& parameter) const {
     return options_.into != nullptr ? options_.into : parameter.gradients;
   }
@@ -41,6 +45,17 @@ class Wishes {
   static constexpr std::uint8_t kLeads = 2;    // to a parameter to be learned, or to a wanted node
   static constexpr std::uint8_t kGets = kReached | kLeads;
   static constexpr std::uint8_t kWanted = 4;
+  static constexpr std::uint8_t kParameter = 8;
+  // What a parameter is used for.
+  static constexpr std::uint8_t kWeight = 16;
+  static constexpr std::uint8_t kTable = 32;
+  static constexpr std::uint8_t kElse = 64;
+  static constexpr std::uint8_t kUses = kWeight | kTable | kElse;
+
+  /// A parameter that the seeds depend on.
+  void open_parameter(const Graph& graph, NodeId node, const Parameter& parameter);
+  /// Tells the parameters among inputs of an op, from input `first` on, that they are used; returns whether any leads.
+  std::uint8_t use(const OpInfo& info, std::span<const NodeId> inputs, std::size_t first);
 
   const BackwardOptions& options_;
   std::vector<std::uint8_t> flags_;

@@ -24,7 +24,6 @@ struct BackwardLists {
   std::vector<DeferredGroup> groups;
   std::vector<std::int32_t> group_of;  // by signature; -1: none
   std::vector<DeferredGroup::Target> targets_of_group;
-  std::vector<std::uint8_t> uses;  // of parameters, by node; empty where nobody asked
   struct Table {
     NodeId node;
     float* values;

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "espalier/exec/parameters.h"
-
 namespace espalier::exec {
 
 void LeafGradients::open(NodeId base) {
   const Parameter* parameter = graph_.parameter_of(base);
   // That of a wanted parameter is gathered by itself: the Gradients may hold those of earlier passes already.
   if (parameter != nullptr && !parameter->frozen && !wishes_.is_wanted(base)) {
-    if (float* const values = is_at_end_ ? values_to_change(base, *parameter, ParameterUse::kWeight) : nullptr) {
+    if (float* const values = is_at_end_ ? values_to_change(base, *parameter, wishes_.is_only_weight(base)) : nullptr) {
       ledger_.open(base, reinterpret_cast<std::byte*>(values), /*empty=*/false);
       return;
     }
@@ -22,18 +20,17 @@ void LeafGradients::open(NodeId base) {
   ledger_.open(base, allocate(graph_.bytes(base)));
 }
 
-float* LeafGradients::values_to_change(NodeId node, const Parameter& parameter, std::uint8_t use) {
+float* LeafGradients::values_to_change(NodeId node, const Parameter& parameter, bool is_for_nothing_else) {
   ParameterValues* const values = wishes_.options().values;
-  if (values == nullptr || graph_.type(node).dtype != DType::kFloat32) return nullptr;
-  if (lists_.uses.empty()) find_parameter_uses(graph_, lists_.uses);
-  return lists_.uses[at(node)] != use ? nullptr : values->open(parameter);
+  if (values == nullptr || !is_for_nothing_else || graph_.type(node).dtype != DType::kFloat32) return nullptr;
+  return values->open(parameter);
 }
 
 /// Asked for once a table.
 float* LeafGradients::table_to_change(NodeId node, const Parameter& table) {
   for (const BackwardLists::Table& known : lists_.tables)
     if (known.node == node) return known.values;
-  lists_.tables.push_back({node, values_to_change(node, table, ParameterUse::kTable)});
+  lists_.tables.push_back({node, values_to_change(node, table, wishes_.is_only_table(node))});
   return lists_.tables.back().values;
 }
 

@@ -20,7 +20,6 @@ class LeafGradients {
  public:
   LeafGradients(const Graph& graph, const NodeTable& table, const Wishes& wishes, Ledger& ledger, BackwardLists& lists)
       : graph_(graph), table_(table), wishes_(wishes), ledger_(ledger), lists_(lists) {
-    lists_.uses.clear();
     lists_.tables.clear();
   }
 
@@ -45,8 +44,8 @@ class LeafGradients {
 
  private:
   void open(NodeId base);
-  /// The numbers of a parameter that is used for nothing else, if its gradient may be added to them.
-  float* values_to_change(NodeId node, const Parameter& parameter, std::uint8_t use);
+  /// The numbers of a parameter, if its gradient may be added to them; else null.
+  float* values_to_change(NodeId node, const Parameter& parameter, bool is_for_nothing_else);
   void pass_on_wanted();
   template <class T>
   void add(std::byte* to, NodeId node) const;

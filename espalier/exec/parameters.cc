@@ -45,26 +45,4 @@ const std::byte* leaf_value(const Graph& graph, NodeId leaf) {
   return static_cast<const std::byte*>(fields.data);
 }
 
-void find_parameter_uses(const Graph& graph, std::vector<std::uint8_t>& uses) {
-  uses.assign(static_cast<std::size_t>(graph.size()), 0);
-  std::vector<bool> is_met(static_cast<std::size_t>(graph.signatures().size()), false);
-  for (std::int32_t v = 0; v < graph.size(); ++v) {
-    const OpInfo& info = *graph.signature(NodeId{v}).info;
-    std::span<const NodeId> inputs = graph.inputs(NodeId{v});
-    constexpr std::size_t kBits = 64;  // an op with more inputs has no weights among them
-    // All nodes of a signature have the same parameters.
-    const auto signature = static_cast<std::size_t>(index_of(graph.signature_id(NodeId{v})));
-    if (info.kind == Kind::kCell && is_met[signature])
-      while (!inputs.empty() && info.by_identity(inputs.size() - 1)) inputs = inputs.first(inputs.size() - 1);
-    is_met[signature] = true;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const bool adds_only = i < kBits && info.by_identity(i) && (info.adds_only >> i & 1U) != 0;
-      if (graph.shared(inputs[i]))
-        uses[static_cast<std::size_t>(index_of(inputs[i]))] |= info.table_row != nullptr ? ParameterUse::kTable
-                                                               : adds_only               ? ParameterUse::kWeight
-                                                                                         : ParameterUse::kOther;
-    }
-  }
-}
-
 }  // namespace espalier::exec
