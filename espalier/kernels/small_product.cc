@@ -11,6 +11,7 @@
 
 #include "espalier/kernels/small_block-inl.h"
 #include "espalier/kernels/small_dots-inl.h"
+#include "espalier/kernels/small_narrow-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace espalier::kernels::HWY_NAMESPACE {
@@ -65,23 +66,51 @@ HWY_INLINE void ForPanels(std::int64_t columns, const F& f) {
 
 std::int64_t LanesOfVector() { return static_cast<std::int64_t>(hn::Lanes(FloatTag())); }
 
+#if HWY_TARGET <= HWY_AVX3
+
+/// Y = X W + bias for a W of few columns, as far as there are enough rows: returns how many are done.
+std::int64_t NarrowByMatrix(const ConstRows& x, const float* w, std::int64_t next, const float* bias, const Rows& y,
+                            bool accumulate, bool relu) {
+  constexpr std::int64_t kFewest = 10;
+  std::int64_t first = 0;
+  WithConstant<kNarrowColumns>(y.width, [&](auto columns) HWY_ATTR {
+    while (y.count - first >= kFewest) {
+      const std::int64_t count = std::min(kNarrowRows, y.count - first);
+      NarrowRows<columns()>(x, first, count, w, next, bias, y, accumulate, relu);
+      first += count;
+    }
+  });
+  return first;
+}
+
+#else
+
+HWY_INLINE std::int64_t NarrowByMatrix(const ConstRows&, const float*, std::int64_t, const float*, const Rows&, bool,
+                                       bool) {
+  return 0;
+}
+
+#endif
+
 void RowsByMatrix(const ConstRows& x, const float* w, std::int64_t next, const float* bias, const Rows& y,
                   bool accumulate, bool relu) {
+  const std::int64_t done = NarrowByMatrix(x, w, next, bias, y, accumulate, relu);
+  const std::int64_t rows_left = y.count - done;
   const auto block = [&](std::int64_t r, auto rows, std::int64_t j, auto chains, auto vectors, auto partial,
                          std::int64_t last) HWY_ATTR {
     const Block<chains(), rows(), vectors(), partial()> sums(TermsOfRows<rows()>(x, r, w + j, next), last);
     sums.Put(bias == nullptr ? nullptr : bias + j, accumulate, relu, [&](std::int64_t i) { return y[r + i] + j; });
   };
-  if (y.count <= kFewRows) {
-    WithConstant<kFewRows>(y.count, [&](auto rows) HWY_ATTR {
+  if (rows_left <= kFewRows) {
+    WithConstant<kFewRows>(rows_left, [&](auto rows) HWY_ATTR {
       ForPanels<4>(y.width, [&](std::int64_t j, auto chains, auto vectors, auto partial, std::int64_t last)
-                                HWY_ATTR { block(0, rows, j, chains, vectors, partial, last); });
+                                HWY_ATTR { block(done, rows, j, chains, vectors, partial, last); });
     });
     return;
   }
   ForPanels<2>(y.width, [&](std::int64_t j, auto chains, auto vectors, auto partial, std::int64_t last) HWY_ATTR {
-    ForRowBlocks(y.count,
-                 [&](std::int64_t r, auto rows) HWY_ATTR { block(r, rows, j, chains, vectors, partial, last); });
+    ForRowBlocks(rows_left,
+                 [&](std::int64_t r, auto rows) HWY_ATTR { block(done + r, rows, j, chains, vectors, partial, last); });
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -92,8 +93,12 @@ int wrong(Numbers& given, Numbers& before, const SmallCase& c, std::int64_t term
 void check_product(const SmallCase& c) {
   Operands o(c);
   Numbers y = o.y;
-  small_product(o.x.rows(), o.w.rows().data, o.w.next(), c.has_bias ? o.bias.rows().data : nullptr, y.rows(),
-                c.accumulate);
+  Numbers rectified = o.y;
+  const float* const bias = c.has_bias ? o.bias.rows().data : nullptr;
+  small_product(o.x.rows(), o.w.rows().data, o.w.next(), bias, y.rows(), c.accumulate);
+  small_product(o.x.rows(), o.w.rows().data, o.w.next(), bias, rectified.rows(), c.accumulate, /*relu=*/true);
+  for (std::int64_t r = 0; r < c.rows; ++r)
+    for (std::int64_t j = 0; j < c.n; ++j) EXPECT_EQ(rectified.at(r, j), std::max(0.0, y.at(r, j))) << c.text();
   EXPECT_EQ(wrong(y, o.y, c, c.k,
                   [&](std::int64_t r, std::int64_t j) {
                     double sum = c.has_bias ? o.bias.at(0, j) : 0;
@@ -147,6 +152,13 @@ void check_all(const Check& check) {
           check(SmallCase{rows, k, n, false, false, true});
           check(SmallCase{rows, k, n, true, true, k % 2 == 0});
         }
+    // Rows on both sides of a vector of them: a matrix of few columns is multiplied by so many at a time.
+    for (const std::int64_t k : kTerms)
+      for (const std::int64_t n : {2, 3, 6, 7})
+        for (const std::int64_t rows : {9, 10, 16, 25, 26, 33}) {
+          check(SmallCase{rows, k, n, false, k % 2 == 0, true});
+          check(SmallCase{rows, k, n, true, k % 2 == 1, false});
+        }
   });
 }
 
@@ -198,7 +210,7 @@ TEST(SmallProduct, OfASingleColumnEqualsPlainLoops) {
 
 TEST(SmallProduct, GivesARowTheSameBitsInAnyCompany) {
   on_every_target([] {
-    for (const std::int64_t n : {1, 5, 16, 32, 40, 64, 129})
+    for (const std::int64_t n : {1, 2, 5, 6, 16, 32, 40, 64, 129})
       for (const std::int64_t rows : {2, 3, 5, 6, 7, 13, 64}) {
         const SmallCase c{rows, 37, n, false, false, true};
         Operands o(c);
@@ -228,6 +240,11 @@ TEST(SmallProduct, AddsUpRowsOfOneTarget) {
     std::vector<float> y(20, 1.0F);
     small_product({x.data(), 7, 1, 1, nullptr}, w.data(), 20, nullptr, {y.data(), 7, 20, 20, same.data()}, true);
     EXPECT_EQ(y, std::vector<float>(20, 43.0F));
+    const std::vector<float> more(12, 2.0F);
+    const std::vector<std::int64_t> one_target(12, 0);
+    std::vector<float> few(3, 1.0F);
+    small_product({more.data(), 12, 1, 1, nullptr}, w.data(), 3, nullptr, {few.data(), 12, 3, 3, one_target.data()}, true);
+    EXPECT_EQ(few, std::vector<float>(3, 73.0F));
     std::vector<float> dx(5, 1.0F);
     small_product_transposed({x.data(), 7, 1, 1, nullptr}, w.data(), 2, {dx.data(), 7, 5, 5, same.data()}, true);
     EXPECT_EQ(dx, std::vector<float>(5, 43.0F));
