@@ -55,7 +55,7 @@ class EspalierRunner : public Runner {
       return loss.scalar();
     });
     const Clock::time_point start = Clock::now();
-    if (lanes_->used().size() > 1) sgd_.step(lanes_->gradients());
+    if (lanes_->used().size() > 1) sgd_.step(lanes_->gradients_of_parts());
     result.statistics = lanes_->statistics();
     result.statistics.seconds.update += std::chrono::duration<double>(Clock::now() - start).count();
     return result;

@@ -136,8 +136,7 @@ Optimizer::Slots& Optimizer::next_slots(const Parameter& parameter) {
   return slots;
 }
 
-void Optimizer::update_by(Parameter& parameter, const Gradient& gradient, double rate) {
-  Slots& slots = next_slots(parameter);
+void Optimizer::update_by(Parameter& parameter, const Gradient& gradient, Slots& slots, double rate) {
   visit_float(parameter.value().dtype(), [&]<class T>(T) {
     update_parameter<T>(parameter, gradient, slots, rate * parameter.learning_rate_scale);
   });
@@ -149,9 +148,35 @@ void Optimizer::step(Gradients& gradients) {
   if (clip_norm_ > 0) last_norm_ = clip_by_norm(gradients, clip_norm_);
   for (Parameter* parameter : model_.parameters())
     if (const Gradient* gradient = parameter->frozen ? nullptr : gradients.find(*parameter))
-      update_by(*parameter, *gradient, rate);
+      update_by(*parameter, *gradient, next_slots(*parameter), rate);
   ++steps_;
   gradients.clear();
+}
+
+void Optimizer::step(std::span<Gradients* const> parts) {
+  if (parts.empty()) throw UsageError("optimizer: a step by no gradients");
+  const bool adds_each = adds_gradients() && clip_norm_ == 0;
+  if (!adds_each || parts.size() == 1) {
+    for (Gradients* part : parts.subspan(1)) {
+      parts[0]->add(*part);
+      part->clear();
+    }
+    step(*parts[0]);
+    return;
+  }
+  const FlushDenormals flush;
+  const double rate = rate_now();
+  for (Parameter* parameter : model_.parameters()) {
+    if (parameter->frozen) continue;
+    Slots* slots = nullptr;
+    for (const Gradients* part : parts)
+      if (const Gradient* gradient = part->find(*parameter)) {
+        if (slots == nullptr) slots = &next_slots(*parameter);
+        update_by(*parameter, *gradient, *slots, rate);
+      }
+  }
+  ++steps_;
+  for (Gradients* part : parts) part->clear();
 }
 
 /// The parameters of the model, each of which makes its step when its gradient is added to it.
@@ -190,7 +215,7 @@ void Optimizer::minimise(const Expr& loss) {
   // What was not added, or not all of it.
   for (Parameter* parameter : scaled_.empty() ? std::span<Parameter* const>() : model_.parameters())
     if (const Gradient* gradient = parameter->frozen ? nullptr : scaled_.find(*parameter))
-      update_by(*parameter, *gradient, -1);
+      update_by(*parameter, *gradient, next_slots(*parameter), -1);
   ++steps_;
 }
 

@@ -19,6 +19,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -63,6 +64,9 @@ class ESPALIER_EXPORT Optimizer {
   void step() { step(model_.gradients()); }
   /// The same by other gradients; those of parameters that are not the model's have no effect.
   void step(Gradients& gradients);
+  /// The same by the sum of several, those of the parts of a minibatch: see train::Lanes. Where the rule is to add the
+  /// gradient times a number, each is added by itself, and no sum is made. Refuses (UsageError) none at all.
+  void step(std::span<Gradients* const> parts);
   /// Differentiates the loss and makes a step by its gradients and those that the model has already. Gradients of
   /// parameters that are not the model's are not kept. The numbers are those of loss.backward() and step() but for
   /// rounding: where the rule is to add the gradient times a number, as that of plain Sgd is, most parameters are
@@ -115,7 +119,7 @@ class ESPALIER_EXPORT Optimizer {
   Slots& next_slots(const Parameter& parameter);
   /// The learning rate of this step.
   double rate_now() const;
-  void update_by(Parameter& parameter, const Gradient& gradient, double rate);
+  void update_by(Parameter& parameter, const Gradient& gradient, Slots& slots, double rate);
   template <class T>
   void update_parameter(Parameter& parameter, const Gradient& gradient, Slots& slots, double rate) const;
 

@@ -51,7 +51,11 @@ void Lanes::open(std::span<const std::int64_t> sizes, std::int64_t least) {
 void Lanes::use(std::size_t parts) {
   while (lanes_.size() < parts) lanes_.push_back(std::make_unique<Lane>(options_));
   used_.clear();
-  for (std::size_t i = 0; i < parts; ++i) used_.push_back(lanes_[i].get());
+  of_parts_.clear();
+  for (std::size_t i = 0; i < parts; ++i) {
+    used_.push_back(lanes_[i].get());
+    of_parts_.push_back(&lanes_[i]->gradients);
+  }
   summed_ = false;
 }
 
@@ -59,6 +63,7 @@ Gradients& Lanes::gradients() {
   if (used_.empty()) throw UsageError("lanes: gradients are asked for, and nothing was run");
   for (std::size_t i = 1; i < used_.size() && !summed_; ++i) used_[0]->gradients.add(used_[i]->gradients);
   summed_ = true;
+  of_parts_.resize(1);
   return used_[0]->gradients;
 }
 

@@ -13,7 +13,7 @@
 ///     }
 ///     sum(losses).backward({.into = &lane.gradients});
 ///   });
-///   optimizer.step(lanes.gradients());
+///   optimizer.step(lanes.gradients_of_parts());
 ///
 /// The parts depend on thread_count() and the sizes alone: the same program with the same thread count computes the
 /// same bits.
@@ -71,6 +71,9 @@ class ESPALIER_EXPORT Lanes {
   const std::vector<Lane*>& used() const { return used_; }
   /// The sum of their gradients, which is made at the first call after a run: it is the first lane's afterwards.
   Gradients& gradients();
+  /// Their gradients, in the order of the parts, as Optimizer::step() takes them: one for each, or their sum alone once
+  /// it was asked for.
+  const std::vector<Gradients*>& gradients_of_parts() const { return of_parts_; }
   /// Of the last run: the counts of all lanes together, the seconds of the first, beside which the others ran.
   Statistics statistics() const;
 
@@ -95,6 +98,7 @@ class ESPALIER_EXPORT Lanes {
   GraphOptions options_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<Lane*> used_;
+  std::vector<Gradients*> of_parts_;
   std::vector<std::int64_t> begin_;  // of the parts, and the end of the last
   bool summed_ = false;
 };

@@ -160,6 +160,60 @@ TEST(Optimizer, UsesGradientsOfTheCallersOwn) {
   EXPECT_EQ(stranger.value().at(0), 0);
 }
 
+/// A weight, rows of a table, a frozen parameter, and one that only the second part has a gradient of.
+template <class Make>
+NamedTensors after_steps_by_parts(const Make& make, bool as_a_sum) {
+  Model model;
+  Parameter& weight = model.add("weight", {3}, init::zeros());
+  Parameter& table = model.add("table", {4, 2}, init::zeros());
+  Parameter& frozen = model.add("frozen", {1}, init::zeros());
+  Parameter& late = model.add("late", {1}, init::zeros());
+  frozen.frozen = true;
+  late.learning_rate_scale = 2;
+  auto optimizer = make(model);
+  for (int step = 1; step <= 2; ++step) {
+    Gradients first;
+    Gradients second;
+    const auto row = [](float value) { return std::vector<float>{value, -value}; };
+    give(first, weight, {1, 2, 3});
+    give(second, weight, {0.5, -2, 4.0F * static_cast<float>(step)});
+    first.add_row(table, 3, row(1).data());
+    first.add_row(table, 1, row(2).data());
+    second.add_row(table, 3, row(4).data());
+    for (Gradients* part : {&first, &second}) {
+      part->join_rows();
+      give(*part, frozen, {1});
+    }
+    give(second, late, {8});
+    if (as_a_sum) {
+      first.add(second);
+      optimizer.step(first);
+    } else {
+      optimizer.step(std::vector<Gradients*>{&first, &second});
+      EXPECT_TRUE(second.empty());
+    }
+    EXPECT_TRUE(first.empty());
+  }
+  EXPECT_EQ(optimizer.steps(), 2);
+  NamedTensors all = optimizer.state();
+  for (const Parameter* parameter : model.parameters()) all.emplace(parameter->name(), parameter->value());
+  return all;
+}
+
+TEST(Optimizer, MakesAStepByTheSumOfParts) {
+  const auto expect_same = [](const auto& make) {
+    EXPECT_EQ(after_steps_by_parts(make, false), after_steps_by_parts(make, true));
+  };
+  expect_same([](Model& model) { return Sgd(model, {.learning_rate = 0.5}); });  // exact in binary
+  expect_same([](Model& model) { return Sgd(model, {.learning_rate = 0.5, .momentum = 0.5}); });
+  expect_same([](Model& model) { return Sgd(model, {.learning_rate = 0.5, .weight_decay = 0.25}); });
+  expect_same([](Model& model) { return Sgd(model, {.learning_rate = 0.5, .clip_norm = 1}); });
+  expect_same([](Model& model) { return Adam(model); });
+  Model model;
+  Sgd sgd(model, {});
+  EXPECT_EQ(refusal_of([&] { sgd.step(std::vector<Gradients*>()); }), "optimizer: a step by no gradients");
+}
+
 TEST(Optimizer, GoesOnAfterTheModelWasConvertedAndGrew) {
   Model model;
   Parameter& x = model.add("x", {1}, init::zeros());

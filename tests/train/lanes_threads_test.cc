@@ -94,6 +94,19 @@ TEST_P(WithThreads, GiveTheSameBitsEveryTime) {
   EXPECT_EQ(numbers_of(net, first.gradients()), numbers_of(net, second.gradients())) << "asked for again";
 }
 
+TEST_P(WithThreads, GiveTheGradientsOfTheirParts) {
+  const Net net;
+  Lanes lanes;
+  differentiate(lanes, net, 7);
+  const auto parts = static_cast<std::size_t>(std::min(7, GetParam()));
+  ASSERT_EQ(lanes.gradients_of_parts().size(), parts);
+  for (std::size_t i = 0; i < parts; ++i) EXPECT_EQ(lanes.gradients_of_parts()[i], &lanes.used()[i]->gradients);
+  Gradients& sum_of_all = lanes.gradients();
+  EXPECT_EQ(lanes.gradients_of_parts(), std::vector<Gradients*>{&sum_of_all}) << "which has all of them";
+  lanes.run(0, [](Lane&, std::int64_t, std::int64_t) { FAIL(); });
+  EXPECT_TRUE(lanes.gradients_of_parts().empty());
+}
+
 TEST_P(WithThreads, CoverEveryInstanceOnceAndInOrder) {
   Lanes lanes;
   std::vector<int> seen(20);
