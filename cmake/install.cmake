@@ -62,6 +62,7 @@ set(internal_headers
   espalier/exec/report.h
   espalier/exec/run_memory.h
   espalier/exec/step_view.h
+  espalier/exec/step_views.h
   espalier/exec/stopwatch.h
   espalier/graph/library_ops.h
   espalier/kernels/grain.h

@@ -23,13 +23,13 @@ bool uses_memory_again(std::span<const Run> runs, const Wishes& wishes) {
 
 class Backward {
  public:
-  Backward(const Graph& graph, const NodeTable& table, std::span<Run> runs, const Wishes& wishes, StepView& view,
+  Backward(const Graph& graph, const NodeTable& table, std::span<Run> runs, const Wishes& wishes, StepViews& views,
            Statistics& statistics, const PlannedMemory& gradient_memory, Ledger& ledger)
       : graph_(graph),
         table_(table),
         runs_(runs),
         wishes_(wishes),
-        view_(view),
+        views_(views),
         statistics_(statistics),
         gradient_memory_(gradient_memory),
         ledger_(ledger),
@@ -112,7 +112,7 @@ class Backward {
       for (NodeId node : nodes_)
         for (std::int64_t row = 0; row < graph_.rows(node); ++row) differentiate_plain_code(node, row);
     } else {
-      view_.open(current(), step, nodes_, lists_.numbers);
+      view_ = &views_.backward(current(), step, nodes_, lists_.numbers);
       differentiate_kernel(step, *signature.info);
     }
   }
@@ -234,14 +234,14 @@ class Backward {
 
   void differentiate_kernel(std::int32_t step, const OpInfo& info) {
     KernelWatch watch(graph_.options().profile);
-    const StepIn& in = view_.in();
+    const StepIn& in = view_->in();
     Saved saved;
     saved.in = in;
     saved.in.use.training = true;
-    saved.y = view_.y();
-    saved.saved = view_.saved();
-    saved.results = view_.results();
-    saved.dy = gradient_rows<const float>(view_.y().width, 0, lists_.dy_offsets);
+    saved.y = view_->y();
+    saved.saved = view_->saved();
+    saved.results = view_->results();
+    saved.dy = gradient_rows<const float>(view_->y().width, 0, lists_.dy_offsets);
     if (info.kind == Kind::kCell) open_cell(step, info, saved);
     if (info.takes_whole && info.kind == Kind::kCell && !lists_.numbers.empty()) compute_again(info, saved);
     for (const ConstRows& rows : in.inputs)
@@ -255,7 +255,7 @@ class Backward {
       open_ragged();
     else
       for (std::size_t i = 0; i < in.size(); ++i)
-        if (!view_.is_shared(i)) open_operand(i);
+        if (!view_->is_shared(i)) open_operand(i);
     settle();
     // Even where none of its inputs wants a gradient, a cell leaves what its weights need, and adds to the gradients of
     // results that are used within it.
@@ -265,8 +265,8 @@ class Backward {
       runs_[static_cast<std::size_t>(run_)].is_spent |= info.overwrites_saved;
     }
     for (std::size_t i = 0; i < lists_.grads.size(); ++i)
-      if (in.offsets == nullptr && view_.block(i) != nullptr && lists_.grads[i]) add_copied_rows(i);
-    if (view_.any_shared()) defer(saved);
+      if (in.offsets == nullptr && view_->block(i) != nullptr && lists_.grads[i]) add_copied_rows(i);
+    if (view_->any_shared()) defer(saved);
     watch.stop(info.kind == Kind::kProduct, statistics_.seconds);
   }
 
@@ -274,12 +274,12 @@ class Backward {
   template <class T>
   BasicRows<T> gradient_rows(std::int64_t width, std::int32_t k, std::vector<std::int64_t>& offsets) const {
     const auto address_of = [&](std::size_t j) { return gradient(NodeId{index_of(nodes_[j]) + k}); };
-    if (view_.is_many())
+    if (view_->is_many())
       return many_rows_at<T>(
           nodes_.size(), width, gradient_memory_, [&](std::size_t j) { return graph_.rows(nodes_[j]); }, address_of,
           offsets);
     return rows_at<T>(
-        view_.in().rows, width, gradient_memory_,
+        view_->in().rows, width, gradient_memory_,
         [&](std::int64_t r) { return address_of(static_cast<std::size_t>(r)); }, offsets);
   }
 
@@ -296,7 +296,7 @@ class Backward {
         reinterpret_cast<float*>(current().gradients + layout(current()).deferred_at[static_cast<std::size_t>(step)]);
     saved.deferred = rows_at<float>(
         saved.in.rows, info.deferred, gradient_memory_,
-        [&](std::int64_t r) { return data + view_.number(r) * info.deferred; }, lists_.deferred_offsets);
+        [&](std::int64_t r) { return data + view_->number(r) * info.deferred; }, lists_.deferred_offsets);
   }
 
   /// What an op that takes its operands whole left for its backward lies as the whole step was. Where some of its nodes
@@ -386,7 +386,7 @@ class Backward {
   void open_ragged() {
     Opened& into = opened(0);
     reset(into);
-    const std::int64_t width = view_.in()[0].width;
+    const std::int64_t width = view_->in()[0].width;
     for (NodeId node : nodes_)
       for (NodeId input : graph_.inputs(node))
         push_rows(claim(table_.same[at(input)], into), graph_.rows(input), graph_.any_many());
@@ -396,29 +396,29 @@ class Backward {
   void open_operand(std::size_t i) {
     Opened& into = opened(i);
     reset(into);
-    if (const plan::Block* block = view_.block(i)) {
+    if (const plan::Block* block = view_->block(i)) {
       open_block(i, *block, into);
     } else {
-      const std::int64_t width = view_.in()[i].width;
+      const std::int64_t width = view_->in()[i].width;
       for (std::size_t j = 0; j < nodes_.size(); ++j) {
-        float* const first = claim(view_.operand(static_cast<std::int64_t>(j), i), into);
-        push_rows(first == nullptr ? nullptr : first + view_.row_read(j) * width,
-                  view_.is_many() ? view_.rows_read(j, i) : 1, view_.is_many());
+        float* const first = claim(view_->operand(static_cast<std::int64_t>(j), i), into);
+        push_rows(first == nullptr ? nullptr : first + view_->row_read(j) * width,
+                  view_->is_many() ? view_->rows_read(j, i) : 1, view_->is_many());
       }
-      if (view_.reads_one_of_many()) into.all_clean = false;  // the others' gradients are to be zero
+      if (view_->reads_one_of_many()) into.all_clean = false;  // the others' gradients are to be zero
       open_rows_of(i, width);
     }
   }
 
   /// Rows that were written into the block have their gradients there. The others' are made there, and passed on.
   void open_block(std::size_t i, const plan::Block& block, Opened& into) {
-    const std::int64_t width = view_.in()[i].width;
+    const std::int64_t width = view_->in()[i].width;
     auto* data = reinterpret_cast<float*>(block_gradients(block));
     const std::int64_t next = block.row_bytes / static_cast<std::int64_t>(sizeof(float));
-    const auto row_at = [&](std::int64_t r) { return data + view_.number(r) * next; };
+    const auto row_at = [&](std::int64_t r) { return data + view_->number(r) * next; };
     bool any_row = false;
-    for (std::int64_t r = 0; r < view_.in().rows; ++r) {
-      const NodeId node = view_.operand(r, i);
+    for (std::int64_t r = 0; r < view_->in().rows; ++r) {
+      const NodeId node = view_->operand(r, i);
       if (!wishes_.gets_gradient(node)) continue;
       any_row = true;
       leaves_.ensure_open(node);
@@ -426,7 +426,7 @@ class Backward {
     }
     any_ |= any_row;
     if (!any_row) return;
-    lists_.grads[i] = GradRows(rows_at<float>(view_.in().rows, width, gradient_memory_, row_at, into.offsets),
+    lists_.grads[i] = GradRows(rows_at<float>(view_->in().rows, width, gradient_memory_, row_at, into.offsets),
                                /*store=*/true);
   }
 
@@ -436,7 +436,7 @@ class Backward {
       if (!lists_.grads[i]) continue;
       Opened& into = opened(i);
       if (into.all_clean && !ledger_.repeated()) continue;
-      if (view_.in().offsets == nullptr && view_.block(i) != nullptr) zero_copied_rows(i);
+      if (view_->in().offsets == nullptr && view_->block(i) != nullptr) zero_copied_rows(i);
       for (NodeId node : into.clean) ledger_.zero(node);
       lists_.grads[i] = GradRows(lists_.grads[i].rows(), /*store=*/false);
     }
@@ -446,13 +446,13 @@ class Backward {
     return wishes_.gets_gradient(node) && gradient(node) == lists_.grads[i].rows()[r];
   }
   void zero_copied_rows(std::size_t i) {
-    for (std::int64_t r = 0; r < view_.in().rows; ++r)
-      if (!is_in_block(i, r, view_.operand(r, i)))
+    for (std::int64_t r = 0; r < view_->in().rows; ++r)
+      if (!is_in_block(i, r, view_->operand(r, i)))
         std::fill_n(lists_.grads[i].rows()[r], lists_.grads[i].width(), 0.0F);
   }
   void add_copied_rows(std::size_t i) {
-    for (std::int64_t r = 0; r < view_.in().rows; ++r) {
-      const NodeId node = view_.operand(r, i);
+    for (std::int64_t r = 0; r < view_->in().rows; ++r) {
+      const NodeId node = view_->operand(r, i);
       if (wishes_.gets_gradient(node) && !is_in_block(i, r, node))
         add_row(node, reinterpret_cast<const std::byte*>(lists_.grads[i].rows()[r]));
     }
@@ -463,7 +463,7 @@ class Backward {
     const std::int64_t rows = saved.in.rows;
     // Rows that share memory are not for two threads.
     const bool alone = ledger_.overlapping() || unread_rows_;
-    const bool splits_itself = info.kind == Kind::kCell || (info.kind == Kind::kProduct && view_.any_shared());
+    const bool splits_itself = info.kind == Kind::kCell || (info.kind == Kind::kProduct && view_->any_shared());
     if (rows == 1 || alone || splits_itself || info.takes_whole || info.row_an_operand) {
       const OneThread one(alone);
       Grads grads(lists_.grads);
@@ -490,8 +490,8 @@ class Backward {
 
   void defer(const Saved& saved) {
     bool any = false;
-    for (std::size_t i = 0; i < view_.in().size(); ++i)
-      any |= view_.is_shared(i) && wishes_.gets_gradient(view_.operand(0, i));
+    for (std::size_t i = 0; i < view_->in().size(); ++i)
+      any |= view_->is_shared(i) && wishes_.gets_gradient(view_->operand(0, i));
     if (!any) return;
     const SignatureId signature = graph_.signature_id(nodes_[0]);
     std::int32_t& number = lists_.group_of[static_cast<std::size_t>(index_of(signature))];
@@ -500,7 +500,7 @@ class Backward {
       if (lists_.groups.size() < at(groups_used_)) lists_.groups.emplace_back();
       lists_.groups[at(number)].start(graph_, signature);
     }
-    lists_.groups[at(number)].add(view_, saved);
+    lists_.groups[at(number)].add(*view_, saved);
   }
 
   /// Before a shared node is differentiated, those that use it give it its gradient.
@@ -551,7 +551,7 @@ class Backward {
   const NodeTable& table_;
   std::span<Run> runs_;
   const Wishes& wishes_;
-  StepView& view_;
+  StepViews& views_;
   Statistics& statistics_;
   PlannedMemory gradient_memory_;
   Ledger& ledger_;
@@ -560,6 +560,7 @@ class Backward {
   LeafGradients leaves_;
 
   // Of the step at hand.
+  const StepView* view_ = nullptr;
   std::int32_t run_ = 0;
   std::span<const NodeId> nodes_;
   std::uint32_t unwritten_ = 0;  // results of the step, as Saved has them
@@ -577,7 +578,7 @@ std::int64_t gradient_bytes(std::span<const Run> runs, const Wishes& wishes) {
 }
 
 std::vector<Tensor> run_backward(const Graph& graph, const NodeTable& table, std::span<Run> runs,
-                                 std::span<const Seed> seeds, const Wishes& wishes, RunMemory& memory, StepView& view,
+                                 std::span<const Seed> seeds, const Wishes& wishes, RunMemory& memory, StepViews& views,
                                  Ledger& ledger, Statistics& statistics) {
   // One buffer for all, so that a graph run bit by bit does not search through as many.
   std::byte* const buffer = memory.take(gradient_bytes(runs, wishes));
@@ -592,7 +593,7 @@ std::vector<Tensor> run_backward(const Graph& graph, const NodeTable& table, std
     std::byte* buffer;
     ~Return() { memory.give(buffer); }
   } const at_the_end{memory, buffer};
-  return Backward(graph, table, runs, wishes, view, statistics, {buffer, next}, ledger).run(seeds);
+  return Backward(graph, table, runs, wishes, views, statistics, {buffer, next}, ledger).run(seeds);
 }
 
 }  // namespace espalier::exec

@@ -7,7 +7,7 @@
 #include "espalier/exec/ledger.h"
 #include "espalier/exec/node_table.h"
 #include "espalier/exec/run_memory.h"
-#include "espalier/exec/step_view.h"
+#include "espalier/exec/step_views.h"
 #include "espalier/graph/graph.h"
 
 namespace espalier::exec {
@@ -63,7 +63,7 @@ class Wishes {
 
 /// The gradients of the wanted nodes, in the order of the options.
 std::vector<Tensor> run_backward(const Graph& graph, const NodeTable& table, std::span<Run> runs,
-                                 std::span<const Seed> seeds, const Wishes& wishes, RunMemory& memory, StepView& view,
+                                 std::span<const Seed> seeds, const Wishes& wishes, RunMemory& memory, StepViews& views,
                                  Ledger& ledger, Statistics& statistics);
 
 /// How many bytes run_backward() will take.

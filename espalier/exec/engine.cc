@@ -196,7 +196,7 @@ void Engine::run(Work& work, std::shared_ptr<const plan::Plan> plan) {
 
   Stopwatch watch;
   try {
-    run_forward(graph_, table_, run, view_, statistics_);
+    run_forward(graph_, table_, run, views_, statistics_);
   } catch (...) {
     for (NodeId node : work.nodes) table_.drop_value(node);
     for (NodeId node : work.aliases) table_.drop_value(node);
@@ -344,6 +344,7 @@ void Engine::differentiate(NodeId loss, const BackwardOptions& options) {
   require_scalar_loss(graph_, loss);
   const FlushDenormals flush;
   const Seed seed{loss, options.factor};
+  views_.forget();
   Wishes wishes(graph_, {&seed, 1}, options);  // refuses before anything runs
   set_apart(options);
   if (std::any_of(runs_.begin(), runs_.end(), [](const Run& run) { return run.is_spent; })) forget_values();
@@ -365,7 +366,7 @@ std::vector<Tensor> Engine::go_back(std::span<const Seed> seeds, Wishes wishes) 
   Stopwatch watch;
   wishes.follow_merged(table_);
   std::vector<Tensor> gradients =
-      run_backward(graph_, table_, runs_, seeds, wishes, memory_, view_, ledger_, statistics_);
+      run_backward(graph_, table_, runs_, seeds, wishes, memory_, views_, ledger_, statistics_);
   watch.lap(statistics_.seconds.backward);
   return gradients;
 }

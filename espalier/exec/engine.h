@@ -16,7 +16,7 @@
 #include "espalier/exec/executor.h"
 #include "espalier/exec/node_table.h"
 #include "espalier/exec/run_memory.h"
-#include "espalier/exec/step_view.h"
+#include "espalier/exec/step_views.h"
 #include "espalier/exec/stopwatch.h"
 
 namespace espalier::exec {
@@ -24,7 +24,7 @@ namespace espalier::exec {
 class Engine final : public Executor {
  public:
   explicit Engine(Graph& graph)
-      : graph_(graph), collector_(graph, table_), view_(graph, table_), ledger_(graph, table_) {}
+      : graph_(graph), collector_(graph, table_), views_(graph, table_), ledger_(graph, table_) {}
 
   void clear() override;
   void compute(std::span<const NodeId> nodes) override;
@@ -63,7 +63,7 @@ class Engine final : public Executor {
   Graph& graph_;
   NodeTable table_;
   Collector collector_;
-  StepView view_;
+  StepViews views_;
   Ledger ledger_;
   RunMemory memory_;
   std::vector<Run> runs_;

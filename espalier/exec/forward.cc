@@ -13,8 +13,8 @@ namespace {
 
 class Forward {
  public:
-  Forward(const Graph& graph, const NodeTable& table, const Run& run, StepView& view, Statistics& statistics)
-      : graph_(graph), table_(table), run_(run), view_(view), statistics_(statistics) {}
+  Forward(const Graph& graph, const NodeTable& table, const Run& run, StepViews& views, Statistics& statistics)
+      : graph_(graph), table_(table), run_(run), views_(views), statistics_(statistics) {}
 
   void run_step(std::int32_t step) {
     const std::span<const NodeId> nodes = run_.rows_of(step);
@@ -32,8 +32,7 @@ class Forward {
       copy_to_blocks(step, nodes);
       watch.lap(statistics_.seconds.copying);
       KernelWatch kernel(graph_.options().profile);
-      view_.open(run_, step, nodes);
-      run_kernel(*signature.info, graph_.attrs(nodes[0]));
+      run_kernel(*signature.info, graph_.attrs(nodes[0]), views_.forward(run_, step, nodes));
       kernel.stop(signature.info->kind == Kind::kProduct, statistics_.seconds);
     }
   }
@@ -87,11 +86,11 @@ class Forward {
   }
 
   /// Rows are independent; cells and products with shared weights split themselves.
-  void run_kernel(const OpInfo& info, const void* attrs) {
-    const StepIn& in = view_.in();
-    const StepOut out{.y = view_.y(), .saved = view_.saved(), .results = view_.results()};
+  void run_kernel(const OpInfo& info, const void* attrs, const StepView& view) {
+    const StepIn& in = view.in();
+    const StepOut out{.y = view.y(), .saved = view.saved(), .results = view.results()};
     if (in.rows == 1 || info.kind == Kind::kCell || info.takes_whole || info.row_an_operand ||
-        (info.kind == Kind::kProduct && view_.any_shared())) {
+        (info.kind == Kind::kProduct && view.any_shared())) {
       info.forward(attrs, in, out);
       return;
     }
@@ -101,21 +100,22 @@ class Forward {
         return;
       }
       std::vector<ConstRows> rows;
-      run_part(view_, begin, end, rows);
+      run_part(view, begin, end, rows);
     });
   }
 
   const Graph& graph_;
   const NodeTable& table_;
   const Run& run_;
-  StepView& view_;
+  StepViews& views_;
   Statistics& statistics_;
 };
 
 }  // namespace
 
-void run_forward(const Graph& graph, const NodeTable& table, const Run& run, StepView& view, Statistics& statistics) {
-  Forward forward(graph, table, run, view, statistics);
+void run_forward(const Graph& graph, const NodeTable& table, const Run& run, StepViews& views, Statistics& statistics) {
+  views.start(run);
+  Forward forward(graph, table, run, views, statistics);
   for (std::int32_t step = 0; step < run.plan->steps(); ++step) forward.run_step(step);
 }
 

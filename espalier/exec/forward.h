@@ -2,13 +2,13 @@
 #pragma once
 
 #include "espalier/exec/node_table.h"
-#include "espalier/exec/step_view.h"
+#include "espalier/exec/step_views.h"
 #include "espalier/graph/graph.h"
 
 namespace espalier::exec {
 
 /// Computes all nodes of `run`, whose rows have their addresses in `table`. Adds to the statistics what it copied and,
 /// if the graph wants that, where the time went.
-void run_forward(const Graph& graph, const NodeTable& table, const Run& run, StepView& view, Statistics& statistics);
+void run_forward(const Graph& graph, const NodeTable& table, const Run& run, StepViews& views, Statistics& statistics);
 
 }  // namespace espalier::exec
