@@ -27,6 +27,8 @@ class Wishes {
 
   /// Whether the seeds depend on the node and it leads to something that is wanted or a parameter to be learned.
   bool gets_gradient(NodeId node) const { return (flags_[at(node)] & kGets) == kGets; }
+  /// Whether the seeds depend on the node, or on another result of its cell.
+  bool is_reached(NodeId node) const { return (flags_[at(node)] & kReached) != 0; }
   bool is_wanted(NodeId node) const { return (flags_[at(node)] & kWanted) != 0; }
   bool any_wanted() const { return !options_.wanted.empty(); }
   /// Whether a parameter is nothing but a weight of products, which nobody reads when all steps are differentiated; or

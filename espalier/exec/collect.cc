@@ -4,10 +4,11 @@
 #include <map>
 
 #include "espalier/base/at.h"
+#include "espalier/exec/backward.h"
 
 namespace espalier::exec {
 
-Work& Collector::collect(std::span<const NodeId> nodes, plan::Lifetime lifetime) {
+Work& Collector::collect(std::span<const NodeId> nodes, plan::Lifetime lifetime, const Wishes* wishes) {
   const bool is_first = table_.same.empty();
   make_room();
   work_.problem.clear_facts();
@@ -16,7 +17,9 @@ Work& Collector::collect(std::span<const NodeId> nodes, plan::Lifetime lifetime)
   work_.leaves.clear();
   work_.views = work_.merged = work_.results = 0;
 
-  if (is_first)
+  if (is_first && wishes != nullptr)
+    take_reached(*wishes);
+  else if (is_first)
     find_needed(nodes);
   else
     find_pending(nodes, lifetime == plan::Lifetime::kTraining);
@@ -107,6 +110,20 @@ void Collector::find_needed(std::span<const NodeId> nodes) {
   for (std::int32_t i = 0; i <= last; ++i) {
     pending_[count] = NodeId{i};
     count += marks_.has(NodeId{i}) ? 1 : 0;
+  }
+  pending_.resize(count);
+}
+
+/// The same, where it is known.
+void Collector::take_reached(const Wishes& wishes) {
+  marks_.start(graph_.size());
+  pending_.resize(static_cast<std::size_t>(graph_.size()));
+  std::size_t count = 0;
+  for (std::int32_t i = 0; i < graph_.size(); ++i) {
+    const NodeId node{i};
+    if (!wishes.is_reached(node)) continue;
+    pending_[count++] = node;
+    marks_.put(node);
   }
   pending_.resize(count);
 }

@@ -13,6 +13,8 @@
 
 namespace espalier::exec {
 
+class Wishes;
+
 /// What is to be done.
 struct Work {
   plan::Problem problem;
@@ -30,8 +32,8 @@ class Collector {
   Collector(const Graph& graph, NodeTable& table) : graph_(graph), table_(table), memo_(graph, table) {}
 
   /// What is missing to have the values of `nodes` or, with Lifetime::kTraining, to differentiate them. Valid until
-  /// the next call.
-  Work& collect(std::span<const NodeId> nodes, plan::Lifetime lifetime);
+  /// the next call. `wishes` may say what they depend on; else it is null.
+  Work& collect(std::span<const NodeId> nodes, plan::Lifetime lifetime, const Wishes* wishes);
 
   /// The graph was cleared. What is known of signatures is kept as long as they are.
   void clear() {
@@ -54,6 +56,7 @@ class Collector {
  private:
   void make_room();
   void find_needed(std::span<const NodeId> nodes);
+  void take_reached(const Wishes& wishes);
   void find_pending(std::span<const NodeId> nodes, bool training);
   void add_pending();
   bool merge(NodeId node, const OpInfo& info);

@@ -123,7 +123,7 @@ void Engine::clear() {
   since_clear_ = Stopwatch();
 }
 
-Work* Engine::prepare(std::span<const NodeId> nodes, plan::Lifetime lifetime) {
+Work* Engine::prepare(std::span<const NodeId> nodes, plan::Lifetime lifetime, const Wishes* wishes) {
   since_clear_.lap(statistics_.seconds.recording);
   bool freed = false;
   bool is_missing = lifetime == plan::Lifetime::kTraining;
@@ -135,7 +135,7 @@ Work* Engine::prepare(std::span<const NodeId> nodes, plan::Lifetime lifetime) {
   }
   if (!is_missing) return nullptr;
   Stopwatch watch;
-  Work& work = collector_.collect(nodes, lifetime);
+  Work& work = collector_.collect(nodes, lifetime, wishes);
   watch.lap(statistics_.seconds.planning);
   if (work.nodes.empty() && work.aliases.empty() && work.leaves.empty()) return nullptr;
   refuse_mixture(graph_, parameters_, nodes, marks_, freed);
@@ -348,7 +348,7 @@ void Engine::differentiate(NodeId loss, const BackwardOptions& options) {
   Wishes wishes(graph_, {&seed, 1}, options);  // refuses before anything runs
   set_apart(options);
   if (std::any_of(runs_.begin(), runs_.end(), [](const Run& run) { return run.is_spent; })) forget_values();
-  Work* work = prepare({&loss, 1}, plan::Lifetime::kTraining);
+  Work* work = prepare({&loss, 1}, plan::Lifetime::kTraining, &wishes);
   std::shared_ptr<const plan::Plan> plan = work != nullptr ? plan_of(work->problem) : nullptr;
   if (const std::int64_t bytes = training_bytes(plan.get(), options); !fits(bytes)) {
     differentiate_in_parts(loss, options, bytes);

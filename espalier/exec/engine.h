@@ -36,8 +36,9 @@ class Engine final : public Executor {
   std::string explain() const override;
 
  private:
-  /// Collects what is missing; null if nothing is. Leaves have their values afterwards.
-  Work* prepare(std::span<const NodeId> nodes, plan::Lifetime lifetime);
+  /// Collects what is missing; null if nothing is. Leaves have their values afterwards. `wishes`, if there are any, are
+  /// those of the one node that is to be differentiated.
+  Work* prepare(std::span<const NodeId> nodes, plan::Lifetime lifetime, const Wishes* wishes = nullptr);
   std::shared_ptr<const plan::Plan> plan_of(plan::Problem& problem);
   void run(Work& work, std::shared_ptr<const plan::Plan> plan);
   /// What a merged node or a view takes its value from.
