@@ -70,19 +70,20 @@ struct Gradients::Entry : Gradient {
     const DType dtype = parameter->value().dtype();
     const auto width = static_cast<std::size_t>(row_width());
     const std::size_t row_bytes = width * size_of(dtype);
-    std::vector<std::pair<std::int32_t, std::size_t>> order;
-    order.reserve(given.size());
-    for (std::size_t i = 0; i < given.size(); ++i) order.emplace_back(given[i], i);
+    // The row, then its number among those given: as one number, which sorts faster than two.
+    std::vector<std::uint64_t> order(given.size());
+    for (std::size_t i = 0; i < given.size(); ++i) order[i] = static_cast<std::uint64_t>(given[i]) << 32 | i;
     std::sort(order.begin(), order.end());
+    const auto row_of = [](std::uint64_t key) { return static_cast<std::int32_t>(key >> 32); };
     std::vector<std::int32_t> distinct;
     distinct.reserve(order.size());
-    for (const auto& [row, i] : order)
-      if (distinct.empty() || distinct.back() != row) distinct.push_back(row);
+    for (const std::uint64_t key : order)
+      if (distinct.empty() || distinct.back() != row_of(key)) distinct.push_back(row_of(key));
     Tensor sums = Tensor::unset(with_rows(parameter->shape(), distinct.size()), dtype);
     std::byte* to = sums.data();
     for (std::size_t i = 0; i < order.size(); ++i) {
-      const std::byte* const values = values_of(order[i].second);
-      if (i > 0 && order[i].first == order[i - 1].first) {
+      const std::byte* const values = values_of(static_cast<std::size_t>(order[i] & 0xFFFFFFFF));
+      if (i > 0 && row_of(order[i]) == row_of(order[i - 1])) {
         add_row_to(dtype, to - row_bytes, values, width);
       } else {
         std::memcpy(to, values, row_bytes);
