@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "espalier/base/error.h"
 #include "espalier/exec/backward.h"
@@ -12,22 +13,24 @@ namespace {
 
 /// What all nodes of a signature have in common: of their inputs those from `operands` on, which are shared.
 struct OfSignature {
+  static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+
   const OpInfo* info = nullptr;  // null: not met yet
-  std::size_t operands = 0;
+  std::size_t operands = kAll;
   std::uint8_t flags = 0;  // of the shared inputs together
   bool is_used = false;    // the shared inputs know of it
 
   std::span<const NodeId> own(std::span<const NodeId> inputs) const {
-    return info->takes_any_number() ? inputs : inputs.first(operands);
+    return inputs.first(std::min(operands, inputs.size()));
   }
 };
 
 OfSignature describe(const Graph& graph, NodeId node) {
   OfSignature of;
   of.info = graph.signature(node).info;
+  if (of.info->takes_any_number()) return of;
   of.operands = graph.inputs(node).size();
-  if (!of.info->takes_any_number())
-    while (of.operands > 0 && Collector::is_shared_operand(graph, node, of.operands - 1)) --of.operands;
+  while (of.operands > 0 && Collector::is_shared_operand(graph, node, of.operands - 1)) --of.operands;
   return of;
 }
 
