@@ -98,8 +98,8 @@ void Wishes::open_parameter(const Graph& graph, NodeId node, const Parameter& pa
   require_unchanged(graph, node);
   if (parameter.frozen) return;
   if (gradients_of(parameter) == nullptr)
-    throw UsageError(fmt::format("backward: parameter \"{}\" belongs to no Model; give a Gradients object for its gradient",
-                                 parameter.name()));
+    throw UsageError(fmt::format(
+        "backward: parameter \"{}\" belongs to no Model; give a Gradients object for its gradient", parameter.name()));
   flags_[at(node)] |= kLeads;
 }
 

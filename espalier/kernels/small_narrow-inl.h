@@ -1,5 +1,5 @@
-/// Products with a matrix of few columns, a head of a few classes: one row of it would leave most of a vector empty. Here
-/// a vector holds one column of as many rows of x as it has lanes.
+/// Products with a matrix of few columns, a head of a few classes: one row of it would leave most of a vector empty.
+/// Here a vector holds one column of as many rows of x as it has lanes.
 ///
 /// A number has four chains, as in a block of one vector (small_block-inl.h): its bits are the same.
 ///

@@ -469,7 +469,7 @@ class Planner {
   Opened* opened_;          // each has at least one operand of its own
   std::vector<std::uint8_t>& is_homed_;
   std::vector<std::int64_t>& more_homed_;  // by signature: rows of blocks with their home there, less those without
-  std::vector<std::int32_t>& piece_of_;  // by slot
+  std::vector<std::int32_t>& piece_of_;    // by slot
   std::vector<Column>& columns_;
   std::vector<Piece>& saved_;
   std::vector<Piece>& deferred_;

@@ -243,7 +243,8 @@ TEST(SmallProduct, AddsUpRowsOfOneTarget) {
     const std::vector<float> more(12, 2.0F);
     const std::vector<std::int64_t> one_target(12, 0);
     std::vector<float> few(3, 1.0F);
-    small_product({more.data(), 12, 1, 1, nullptr}, w.data(), 3, nullptr, {few.data(), 12, 3, 3, one_target.data()}, true);
+    small_product({more.data(), 12, 1, 1, nullptr}, w.data(), 3, nullptr, {few.data(), 12, 3, 3, one_target.data()},
+                  true);
     EXPECT_EQ(few, std::vector<float>(3, 73.0F));
     std::vector<float> dx(5, 1.0F);
     small_product_transposed({x.data(), 7, 1, 1, nullptr}, w.data(), 2, {dx.data(), 7, 5, 5, same.data()}, true);

@@ -334,8 +334,9 @@ TEST(Plan, OfCellsGathersRowsInsteadOfCopyingThem) {
   EXPECT_EQ(plan.copied_bytes, 3 * kRow) << "for the products";
 }
 
-/// What a sequence begins with comes from outside. In training it is copied before the states of the other steps, so that
-/// what the gradient of the weights reads is one matrix; elsewhere, and where most comes from outside, it is gathered.
+/// What a sequence begins with comes from outside. In training it is copied before the states of the other steps, so
+/// that what the gradient of the weights reads is one matrix; elsewhere, and where most comes from outside, it is
+/// gathered.
 TEST(Plan, OfCellsCompletesBlocksThatMostStepsHave) {
   ProblemBuilder builder;
   const std::int32_t cell = builder.cell({.keeps_inputs = 1}, {kRow}, {kRow}, {0});
