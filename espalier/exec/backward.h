@@ -18,7 +18,8 @@ struct Seed {
   double factor = 1;
 };
 
-/// What backward() was asked for, checked: which nodes get a gradient. Made before anything runs.
+/// What backward() was asked for, checked: which nodes get a gradient, and what the parameters among them are used for.
+/// Made before anything runs.
 class Wishes {
  public:
   /// Refuses (UsageError) a wanted Expr of another graph, a changed parameter, and a parameter that has no place for

@@ -143,29 +143,22 @@ void Optimizer::update_by(Parameter& parameter, const Gradient& gradient, Slots&
 }
 
 void Optimizer::step(Gradients& gradients) {
-  const FlushDenormals flush;
-  const double rate = rate_now();
-  if (clip_norm_ > 0) last_norm_ = clip_by_norm(gradients, clip_norm_);
-  for (Parameter* parameter : model_.parameters())
-    if (const Gradient* gradient = parameter->frozen ? nullptr : gradients.find(*parameter))
-      update_by(*parameter, *gradient, next_slots(*parameter), rate);
-  ++steps_;
-  gradients.clear();
+  Gradients* const only = &gradients;
+  step({&only, 1});
 }
 
 void Optimizer::step(std::span<Gradients* const> parts) {
   if (parts.empty()) throw UsageError("optimizer: a step by no gradients");
-  const bool adds_each = adds_gradients() && clip_norm_ == 0;
-  if (!adds_each || parts.size() == 1) {
+  const FlushDenormals flush;
+  const double rate = rate_now();
+  if (!adds_gradients() || clip_norm_ > 0) {
     for (Gradients* part : parts.subspan(1)) {
       parts[0]->add(*part);
       part->clear();
     }
-    step(*parts[0]);
-    return;
+    parts = parts.first(1);
   }
-  const FlushDenormals flush;
-  const double rate = rate_now();
+  if (clip_norm_ > 0) last_norm_ = clip_by_norm(*parts[0], clip_norm_);
   for (Parameter* parameter : model_.parameters()) {
     if (parameter->frozen) continue;
     Slots* slots = nullptr;

@@ -56,15 +56,13 @@ void Lanes::use(std::size_t parts) {
     used_.push_back(lanes_[i].get());
     of_parts_.push_back(&lanes_[i]->gradients);
   }
-  summed_ = false;
 }
 
 Gradients& Lanes::gradients() {
   if (used_.empty()) throw UsageError("lanes: gradients are asked for, and nothing was run");
-  for (std::size_t i = 1; i < used_.size() && !summed_; ++i) used_[0]->gradients.add(used_[i]->gradients);
-  summed_ = true;
+  for (std::size_t i = 1; i < of_parts_.size(); ++i) of_parts_[0]->add(*of_parts_[i]);
   of_parts_.resize(1);
-  return used_[0]->gradients;
+  return *of_parts_[0];
 }
 
 Statistics Lanes::statistics() const {

@@ -98,9 +98,8 @@ class ESPALIER_EXPORT Lanes {
   GraphOptions options_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<Lane*> used_;
-  std::vector<Gradients*> of_parts_;
-  std::vector<std::int64_t> begin_;  // of the parts, and the end of the last
-  bool summed_ = false;
+  std::vector<Gradients*> of_parts_;  // once their sum was asked for, that alone
+  std::vector<std::int64_t> begin_;   // of the parts, and the end of the last
 };
 
 }  // namespace espalier::train

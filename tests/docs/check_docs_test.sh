@@ -42,5 +42,5 @@ expect "nothing checks the command 'rm'" '```sh\nrm -rf build\n```\n'
 
 expect '' '[one](examples/one.cc), [there](https://example.org), [part](page.md#one)\n'
 expect 'the link to examples/two.cc leads nowhere' '[two](examples/two.cc)\n'
-expect 'page.md:2: names a folder of one machine' 'It is in\n`/home/someone/build`.\n'
+expect 'page.md:2: names a folder of one machine' 'It is in\n`/'home'/someone/build`.\n'
 echo 'the documents are checked'
