@@ -116,6 +116,25 @@ TEST_F(Batching, BackwardFreesWhatItDoesNotRead) {
   EXPECT_LT(peak_of(false), peak_of(true) / 4);
 }
 
+/// What a pass found of its steps points to tables of the graph, which move as it grows.
+TEST_F(Batching, ALossMayBeDifferentiatedAgainAfterTheGraphHasGrown) {
+  Parameter& p = model.add("p", {3}, init::normal(0, 1));
+  Graph graph;
+  std::vector<Expr> losses;
+  for (int i = 0; i < 8; ++i) {
+    const Expr x = p * graph.input({3}, std::vector<float>{1, static_cast<float>(i), -1});
+    const Expr both = stack({x, tanh(x)}, 1);  // whose gradient asks for its shape
+    losses.push_back(sum_elements(both * both));
+  }
+  const Expr loss = sum(losses);
+  Gradients first;
+  loss.backward({.into = &first, .wanted = {}});
+  for (int i = 4; i < 300; ++i) graph.constant({i}, 0);
+  Gradients second;
+  loss.backward({.into = &second, .wanted = {}});
+  EXPECT_EQ(first.find(p)->to_tensor(), second.find(p)->to_tensor());
+}
+
 TEST_F(Batching, AKeptValueOutlivesFinishAndIsNotComputedAgain) {
   Graph graph;
   const Expr kept = tanh(linear(lookup(graph, table, 1), W));
