@@ -98,8 +98,10 @@ class Backward {
     if (signature.info->kind == Kind::kResult) return;  // the step before differentiates it
     take_part(all);
     if (nodes_.empty()) return;
-    for (NodeId node : nodes_)
-      if (graph_.shared(node)) run_deferred_of(node);
+    if (graph_.any_derived())
+      for (NodeId node : nodes_)
+        if (graph_.shared(node)) run_deferred_of(node);
+    for (NodeId node : nodes_) ledger_.fetch(node);
     ledger_.next_step();
     unwritten_ = 0;
     for (std::int32_t k = 0; k < signature.info->results; ++k) complete_results(k, signature.info->opens_results);
@@ -132,7 +134,10 @@ class Backward {
 
   /// Finds the rows of a step that get a gradient, and have it from this run: nearly always all of them.
   void take_part(std::span<const NodeId> all) {
-    const auto takes_part = [&](NodeId node) { return wishes_.gets_gradient(node) && table_.run[at(node)] == run_; };
+    const bool is_only_run = runs_.size() == 1;
+    const auto takes_part = [&](NodeId node) {
+      return wishes_.gets_gradient(node) && (is_only_run || table_.run[at(node)] == run_);
+    };
     nodes_ = all;
     lists_.numbers.clear();
     if (std::all_of(all.begin(), all.end(), takes_part)) return;
@@ -379,6 +384,7 @@ class Backward {
   void reset(Opened& into) {
     into.clean.clear();
     into.all_clean = true;
+    into.all_wanted = true;
     lists_.targets.clear();
     lists_.target_rows.clear();
   }
@@ -396,6 +402,7 @@ class Backward {
   void open_operand(std::size_t i) {
     Opened& into = opened(i);
     reset(into);
+    for (std::size_t j = 0; j < nodes_.size(); ++j) ledger_.fetch(view_->operand(static_cast<std::int64_t>(j), i));
     if (const plan::Block* block = view_->block(i)) {
       open_block(i, *block, into);
     } else {
@@ -419,7 +426,10 @@ class Backward {
     bool any_row = false;
     for (std::int64_t r = 0; r < view_->in().rows; ++r) {
       const NodeId node = view_->operand(r, i);
-      if (!wishes_.gets_gradient(node)) continue;
+      if (!wishes_.gets_gradient(node)) {
+        into.all_wanted = false;
+        continue;
+      }
       any_row = true;
       leaves_.ensure_open(node);
       if (gradient(node) == row_at(r)) claim_open(node, into);
@@ -442,20 +452,32 @@ class Backward {
     }
   }
 
+  /// Calls f(r) at least for the rows of block i whose gradients are elsewhere: those that were copied there, and those
+  /// that get none.
+  template <class F>
+  void for_each_strange_row(std::size_t i, const F& f) {
+    const std::span<const std::int32_t> copies = current().plan->copies_of(*view_->block(i));
+    if (lists_.numbers.empty() && opened(i).all_wanted) {
+      for (std::int32_t r : copies) f(r);
+    } else {
+      for (std::int64_t r = 0; r < view_->in().rows; ++r) f(r);
+    }
+  }
   bool is_in_block(std::size_t i, std::int64_t r, NodeId node) const {
     return wishes_.gets_gradient(node) && gradient(node) == lists_.grads[i].rows()[r];
   }
   void zero_copied_rows(std::size_t i) {
-    for (std::int64_t r = 0; r < view_->in().rows; ++r)
+    for_each_strange_row(i, [&](std::int64_t r) {
       if (!is_in_block(i, r, view_->operand(r, i)))
         std::fill_n(lists_.grads[i].rows()[r], lists_.grads[i].width(), 0.0F);
+    });
   }
   void add_copied_rows(std::size_t i) {
-    for (std::int64_t r = 0; r < view_->in().rows; ++r) {
+    for_each_strange_row(i, [&](std::int64_t r) {
       const NodeId node = view_->operand(r, i);
       if (wishes_.gets_gradient(node) && !is_in_block(i, r, node))
         add_row(node, reinterpret_cast<const std::byte*>(lists_.grads[i].rows()[r]));
-    }
+    });
   }
 
   void call(const OpInfo& info, const Saved& saved) {

@@ -15,6 +15,7 @@ namespace espalier::exec {
 struct Opened {
   std::vector<NodeId> clean;  // nothing is there yet
   bool all_clean = true;
+  bool all_wanted = true;  // every row gets a gradient
   std::vector<std::int64_t> offsets;
 };
 

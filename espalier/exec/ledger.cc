@@ -8,7 +8,7 @@ void Ledger::start() {
   step_ = kBefore;
   repeated_ = false;
   overlapping_ = false;
-  accounts_.assign(static_cast<std::size_t>(graph_.size()), {nullptr, 0, 0, true, false});
+  accounts_.assign(static_cast<std::size_t>(graph_.size()), {nullptr, 0, 0, 1, 0});
   if (!table_.regions.empty()) find_regions();
 }
 
@@ -18,7 +18,7 @@ void Ledger::find_regions() {
     list->assign(accounts_.size(), kNoNode);
   for (NodeId region : table.regions) {
     const NodeId base = table.base[at(region)];
-    accounts_[at(region)].is_simple = accounts_[at(base)].is_simple = false;
+    accounts_[at(region)].is_simple = accounts_[at(base)].is_simple = 0;
     const std::int64_t offset = table.offset[at(region)];
     NodeId& last = last_region_[at(base)];
     if (last == kNoNode) {
@@ -44,7 +44,7 @@ void Ledger::find_regions() {
       }
       end += bytes(next);
     }
-    accounts_[at(base)].is_joined = end != bytes(base);
+    accounts_[at(base)].is_joined = end != bytes(base) ? 1 : 0;
   }
 }
 
@@ -71,8 +71,10 @@ bool Ledger::claim_with_regions(NodeId node) {
   if (base != node) return claim_one(node);
 
   if (!is_written(base)) {
-    for (NodeId region = first_region_[at(base)]; region != kNoNode; region = next_region_[at(region)])
-      accounts_[at(region)].written = accounts_[at(region)].claimed = step_;
+    for (NodeId region = first_region_[at(base)]; region != kNoNode; region = next_region_[at(region)]) {
+      accounts_[at(region)].written = step_;
+      accounts_[at(region)].claim(step_);
+    }
     return true;
   }
   for (NodeId region = first_region_[at(base)]; region != kNoNode; region = next_region_[at(region)])

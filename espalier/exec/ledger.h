@@ -34,6 +34,9 @@ class Ledger {
   /// Of any node that is open.
   std::byte* where(NodeId node) const { return accounts_[at(node)].where; }
 
+  /// This node will be asked for soon.
+  void fetch(NodeId node) const { __builtin_prefetch(&accounts_[at(node)], 1); }
+
   /// A new step begins to write gradients.
   void next_step() {
     ++step_;
@@ -64,19 +67,24 @@ class Ledger {
 
  private:
   static constexpr NodeId kNoNode{-1};
-  static constexpr std::int32_t kBefore = 1;  // written before the first step
+  static constexpr std::uint32_t kBefore = 1;  // written before the first step
 
   std::int64_t bytes(NodeId node) const { return graph_.bytes(node); }
+  static constexpr std::uint32_t kStepBits = 30;
   /// What is known of a gradient, in one place: whoever asks for one of these asks for the others.
   struct Account {
     std::byte* where;
-    std::int32_t written;  // the step that wrote first, 0 while nobody did; of a split base, ask its regions
-    std::int32_t claimed;  // the step that claimed it last
-    bool is_simple;        // has no regions and is none
-    bool is_joined;        // of a base with regions
+    std::uint32_t written;  // the step that wrote first, 0 while nobody did; of a split base, ask its regions
+    std::uint32_t claimed : kStepBits;  // the step that claimed it last
+    std::uint32_t is_simple : 1;        // has no regions and is none
+    std::uint32_t is_joined : 1;        // of a base with regions
+
+    void claim(std::uint32_t step) { claimed = step & ((1U << kStepBits) - 1); }
   };
+  static_assert(sizeof(Account) == 16, "four to a line of the cache: a pass looks at them in any order");
   bool claim_one(Account& account) {
-    overlapping_ |= std::exchange(account.claimed, step_) == step_;
+    overlapping_ |= account.claimed == step_;
+    account.claim(step_);
     if (account.written == 0) {
       account.written = step_;
       return true;
@@ -87,8 +95,8 @@ class Ledger {
   bool claim_one(NodeId node) { return claim_one(accounts_[at(node)]); }
   bool has_regions(NodeId base) const { return !accounts_[at(base)].is_simple && first_region_[at(base)] != kNoNode; }
   bool is_joined(NodeId base) const { return accounts_[at(base)].is_joined; }
-  std::int32_t& written(NodeId node) { return accounts_[at(node)].written; }
-  std::int32_t written(NodeId node) const { return accounts_[at(node)].written; }
+  std::uint32_t& written(NodeId node) { return accounts_[at(node)].written; }
+  std::uint32_t written(NodeId node) const { return accounts_[at(node)].written; }
   void find_regions();
   void open_regions(NodeId base, bool empty);
   bool claim_with_regions(NodeId node);
@@ -100,7 +108,7 @@ class Ledger {
   std::vector<NodeId> first_region_;  // by base, in the order of their offsets; empty where there are no regions
   std::vector<NodeId> next_region_;
   std::vector<NodeId> last_region_;  // by base, while they are found
-  std::int32_t step_ = kBefore;
+  std::uint32_t step_ = kBefore;
   bool repeated_ = false;
   bool overlapping_ = false;
 };

@@ -51,6 +51,7 @@ void Graph::clear() {
   known_cells_.drop_if_many();
   size_ = 0;
   any_many_ = false;
+  any_derived_ = false;
   leaf_data_.clear();
   field_size_ = 0;
   instances_ = 0;
@@ -300,6 +301,7 @@ void Graph::grow_fields(std::size_t at_least) {
   source_file_[n] = where.file();
   source_line_[n] = where.line();
   shared_[n] = all_shared ? name_of_node(n) : 0;
+  any_derived_ |= all_shared && !operands.empty();
   input_begin_[n + 1] = input_begin_[n] + static_cast<std::uint32_t>(operands.size());
   return expr(NodeId{size_++});
 }

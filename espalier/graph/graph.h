@@ -246,6 +246,8 @@ class ESPALIER_EXPORT Graph {
   SourceLine source(NodeId node) const { return {source_file_[at(node)], source_line_[at(node)]}; }
   /// Made from parameters only: one tensor for a whole step.
   bool shared(NodeId node) const { return shared_[at(node)] != 0; }
+  /// Whether any node is that is no parameter, but made from some. May say so of one that was taken back.
+  bool any_derived() const { return any_derived_; }
   /// The parameter of a parameter's node, else null: a leaf that has a name which stays.
   const Parameter* parameter_of(NodeId node) const {
     if (!is_name_of_number(shared_[at(node)]) || input_begin_[at(node)] != input_begin_[at(node) + 1]) return nullptr;
@@ -351,6 +353,7 @@ class ESPALIER_EXPORT Graph {
   std::uint32_t signature_epoch_ = 1;
   bool names_nodes_ = false;  // some key does
   bool any_many_ = false;
+  bool any_derived_ = false;
   KnownCells known_cells_;
   /// The newest leaves by their size: most are like one of them.
   struct NewestLeaf {
