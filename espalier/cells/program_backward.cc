@@ -7,6 +7,7 @@
 #include "espalier/cells/program_run.h"
 #include "espalier/kernels/row_sum.h"
 #include "espalier/kernels/rows.h"
+#include "espalier/ops/product_rows.h"
 
 namespace espalier::cells {
 namespace {
@@ -111,10 +112,10 @@ void backward_op(const Frame& frame, const Instruction& instruction) {
 
 void backward_instruction(const Frame& frame, const Instruction& instruction) {
   for (const Columns& columns : instruction.zeros) fill_with_zeros(frame.gradient_of(columns));
-  if (instruction.is_product())
-    backward_product(frame, instruction);
-  else
+  if (!instruction.is_product())
     backward_op(frame, instruction);
+  else if (frame.begin() >= frame.run().rows_of_zeros(instruction))  // nobody reads the gradients of those
+    backward_product(frame, instruction);
   if (!instruction.defers_result) return;
   const Value& out = frame.program().value(instruction.out);
   const Base& base = frame.program().bases()[at(out.base)];
@@ -212,13 +213,19 @@ class WeightGradients {
     instruction.info->backward(instruction.attrs.data(), saved_of(frame_, instruction, dy), into);
   }
   void add_of_product(const Instruction& instruction) {
-    const ConstRows dy = gradient_of_result(instruction);
+    const std::int64_t zeros = run_.rows_of_zeros(instruction);
+    const auto behind_zeros = [&](const ConstRows& rows) { return ops::piece_of(rows, zeros, rows.count - zeros); };
+    const ConstRows dy = behind_zeros(gradient_of_result(instruction));
     float* db = bias_gradient(instruction);
     const Value& W = run_.program().value(instruction.in[at(instruction.parts)]);
     if (const GradRows& dW = grads_[at(W.shared)]) {
       const std::int64_t m = W.shape[1];
       const bool accumulate = accumulates(W.shared);
-      const auto part = [&](std::int32_t k) { return frame_.operand(instruction, at(k)); };
+      const auto part = [&](std::int32_t k) { return writable(behind_zeros(frame_.operand(instruction, at(k)))); };
+      if (dy.count == 0) {
+        if (!accumulate) kernels::fill(0.0F, {dW.rows().data, at(W.shape.elements())});
+        return;
+      }
       if (side_by_side(instruction.parts, part)) {
         ops::weight_gradient(columns_of(part(0), 0, W.shape[0]), dy, dW.rows().data, m, accumulate, db);
         return;

@@ -60,7 +60,7 @@ void forward_piece(Frame& frame, std::int64_t begin, std::int64_t count) {
     frame.open_whole();
     const Instruction& first = program.instructions()[at(group.first)];
     if (first.is_product()) {
-      forward_product(frame, first);
+      if (begin >= frame.run().rows_of_zeros(first)) forward_product(frame, first);
       continue;
     }
     if (first.is_done && group.last == group.first + 1) continue;
@@ -74,10 +74,12 @@ void forward_piece(Frame& frame, std::int64_t begin, std::int64_t count) {
 
 }  // namespace
 
-void ProgramRun::open(const Program& program, const StepIn& in, std::span<const Rows> results, const Kept& saved) {
+void ProgramRun::open(const Program& program, const StepIn& in, std::span<const Rows> results, const Kept& saved,
+                      const ZeroInputs& zeros) {
   program_ = &program;
   in_ = in;
   saved_ = saved;
+  zeros_ = zeros;
   const auto locate = [&](const Base& base) {
     if (base.place == Place::kInput) return location_of(writable(in.inputs[at(base.number)]));
     if (base.place == Place::kResult) return location_of(results[at(base.number)]);
@@ -106,6 +108,17 @@ void ProgramRun::open_gradients(std::span<const Rows> result_gradients, const Ke
   const std::span<const Base> bases = program_->bases();
   gradients_.resize(bases.size());
   for (std::size_t b = 0; b < bases.size(); ++b) gradients_[b] = locate(bases[b]);
+}
+
+std::int64_t ProgramRun::rows_of_zeros(const Instruction& product) const {
+  if (zeros_.rows == 0 || !product.accumulates || product.then_relu) return 0;
+  if (product.operands > product.parts + 1) return 0;  // a bias is added all the same
+  for (std::int32_t k = 0; k < product.parts; ++k) {
+    const OperandPlace& place = program_->place(product.number_of(at(k)));
+    const Base& base = program_->bases()[at(place.base)];
+    if (base.place != Place::kInput || (zeros_.inputs >> base.number & 1U) == 0) return 0;
+  }
+  return zeros_.rows;
 }
 
 void ProgramRun::forward(std::int64_t begin, std::int64_t count) const {

@@ -46,15 +46,24 @@ struct Kept {
   }
 };
 
+/// Inputs that are known to be zeros in the first rows of a step: of a recursion, the states of children that none of
+/// these rows has.
+struct ZeroInputs {
+  std::int64_t rows = 0;
+  std::uint32_t inputs = 0;  // a bit each
+};
+
 class ProgramRun {
  public:
   /// What forward reads and writes. The lists of `in` must stay where they are; `saved` is none where nothing is left
   /// for backward.
-  void open(const Program& program, const StepIn& in, std::span<const Rows> results, const Kept& saved);
+  void open(const Program& program, const StepIn& in, std::span<const Rows> results, const Kept& saved,
+            const ZeroInputs& zeros = {});
   /// What backward reads and writes besides; the lists must stay.
   void open_gradients(std::span<const Rows> result_gradients, const Kept& deferred, const Grads& grads);
 
-  /// Runs `count` rows from row `begin` on, in the threads of the pool where that pays.
+  /// Runs `count` rows from row `begin` on, in the threads of the pool where that pays. They must all have zero inputs
+  /// or none of them.
   void forward(std::int64_t begin, std::int64_t count) const;
   void backward(std::int64_t begin, std::int64_t count) const;
   /// The gradients of shared inputs, over all rows. `dy` is the gradient of the first result.
@@ -69,6 +78,8 @@ class ProgramRun {
   const Kept& saved() const { return saved_; }
   const Kept& deferred() const { return deferred_; }
   const Grads& grads() const { return grads_; }
+  /// How many of the first rows a product adds nothing to: all that it multiplies is zeros there.
+  std::int64_t rows_of_zeros(const Instruction& product) const;
 
  private:
   const Program* program_ = nullptr;
@@ -76,6 +87,7 @@ class ProgramRun {
   Kept saved_;
   Kept deferred_;
   Grads grads_{{}};
+  ZeroInputs zeros_;
   std::vector<Location> values_;     // by base
   std::vector<Location> gradients_;  // likewise
 };

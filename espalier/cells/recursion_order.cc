@@ -90,6 +90,7 @@ void RecursionOrder::sort(const CompiledRecursion& compiled, const StepIn& in) {
   if (kinds_.size() < at(kinds)) kinds_.resize(at(kinds));
   for (std::int32_t k = 0; k < kinds; ++k) {
     kinds_[at(k)].count = 0;
+    kinds_[at(k)].childless = counts_[at(k)];
     kinds_[at(k)].part = k;
   }
   levels_.clear();

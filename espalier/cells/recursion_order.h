@@ -38,6 +38,7 @@ class RecursionOrder {
   /// All rows of one kind.
   struct Kind {
     std::int64_t count = 0;
+    std::int64_t childless = 0;   // of height 0: the first of them
     std::int32_t part = 0;        // the number of its part
     bool reads_all_of_x = false;  // each of its rows once
     RowList rows;                 // the rows themselves, as numbers of the step's

@@ -48,6 +48,7 @@ struct RecursionProgram {
   std::vector<RecursionInput> inputs;   // of the program
   std::vector<std::size_t> parameters;  // of the program: which inputs of the recursion they are
   std::uint64_t reads = 0;              // the same, a bit each
+  std::uint32_t of_children = 0;        // of the program: which inputs are states of children, a bit each
   std::int64_t operands = 0;            // floats a row: what is multiplied together, side by side
   std::int64_t x_kept = 0;              // floats a row: x in the order of the rows, where its product is hoisted
   std::int64_t saved = 0;               // what the program leaves for its backward

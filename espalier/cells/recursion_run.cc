@@ -287,7 +287,7 @@ class StepRows {
     rows.in.use = in_.use;
     rows.in.use.rows_to_come = rows.count;
     rows.in.hoisted = rows.hoisted;
-    rows.run.open(*kind.program, rows.in, rows.states, rows.saved);
+    rows.run.open(*kind.program, rows.in, rows.states, rows.saved, {order.childless, kind.of_children});
   }
   static void open_deferred(const RecursionProgram& kind, KindRows& rows, float*& next) {
     rows.deferred = {};

@@ -54,6 +54,7 @@ class Backward {
  private:
   std::span<DeferredGroup> groups() const { return std::span(lists_.groups).first(at(groups_used_)); }
   const Run& current() const { return runs_[static_cast<std::size_t>(run_)]; }
+  bool is_only_run() const { return runs_.size() == 1; }
   std::int64_t bytes(NodeId node) const { return graph_.bytes(node); }
   const plan::Layout& layout(const Run& run) const {
     return uses_memory_again(runs_, wishes_) ? run.plan->gradients : run.plan->all_gradients;
@@ -134,9 +135,8 @@ class Backward {
 
   /// Finds the rows of a step that get a gradient, and have it from this run: nearly always all of them.
   void take_part(std::span<const NodeId> all) {
-    const bool is_only_run = runs_.size() == 1;
     const auto takes_part = [&](NodeId node) {
-      return wishes_.gets_gradient(node) && (is_only_run || table_.run[at(node)] == run_);
+      return wishes_.gets_gradient(node) && (is_only_run() || table_.run[at(node)] == run_);
     };
     nodes_ = all;
     lists_.numbers.clear();
@@ -452,12 +452,12 @@ class Backward {
     }
   }
 
-  /// Calls f(r) at least for the rows of block i whose gradients are elsewhere: those that were copied there, and those
-  /// that get none.
+  /// Calls f(r) at least for the rows of block i whose gradients are elsewhere: those that were copied there, those
+  /// that get none, and those that an earlier run has computed before.
   template <class F>
   void for_each_strange_row(std::size_t i, const F& f) {
     const std::span<const std::int32_t> copies = current().plan->copies_of(*view_->block(i));
-    if (lists_.numbers.empty() && opened(i).all_wanted) {
+    if (is_only_run() && lists_.numbers.empty() && opened(i).all_wanted) {
       for (std::int32_t r : copies) f(r);
     } else {
       for (std::int64_t r = 0; r < view_->in().rows; ++r) f(r);

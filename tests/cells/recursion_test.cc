@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -18,6 +19,7 @@
 #include "espalier/nn/lstm.h"
 #include "espalier/nn/model.h"
 #include "espalier/ops/all.h"
+#include "espalier/ops/product_log.h"
 #include "tests/support/cells_agree.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/refusal.h"
@@ -322,6 +324,40 @@ TEST(Recursion, RunsChainsThatShareX) {
         return sum(losses);
       });
     }
+}
+
+/// The first element of a sequence has no child: zeros need not be multiplied.
+TEST(Recursion, MultipliesOnlyStatesThatThereAre) {
+  constexpr std::int32_t kHidden = 4;
+  for (const std::vector<std::int32_t>& lengths : {std::vector<std::int32_t>{1}, {1, 1, 1}, {1, 5, 1, 3}}) {
+    Model model{3};
+    const nn::LstmCell lstm(model / "lstm", 5, kHidden);
+    const auto loss_of = [&](Graph& graph, std::vector<Expr>& inputs) {
+      std::vector<Expr> losses;
+      for (const std::int32_t length : lengths) {
+        graph.begin_instance();
+        std::vector<float> numbers;
+        for (std::int32_t i = 0; i < 5 * length; ++i) numbers.push_back(static_cast<float>(i % 7) / 4 - 1);
+        inputs.push_back(graph.input_rows({5}, numbers));
+        const auto [h, c] = lstm.rows(inputs.back());
+        losses.push_back(sum(h * h + c, 0));
+      }
+      return sum({sum(losses)});
+    };
+    testing::expect_cells_agree(model, loss_of);
+
+    const ops::ProductLog log;
+    Graph graph;
+    std::vector<Expr> inputs;
+    loss_of(graph, inputs).backward();
+    std::int64_t with_child = 0;
+    for (const std::int32_t length : lengths) with_child += length - 1;
+    std::array<std::int64_t, 3> rows{};
+    for (const ops::ProductCalls& each : log.products())
+      if (each.product.k == kHidden)
+        rows[static_cast<std::size_t>(each.product.kind)] += each.product.rows * each.calls;
+    EXPECT_THAT(rows, ::testing::Each(with_child));
+  }
 }
 
 /// The last kind runs with the first, which reads no x, and so before the one in between.
