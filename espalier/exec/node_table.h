@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "espalier/base/at.h"
@@ -85,14 +86,19 @@ struct NodeTable {
     address.resize(n, nullptr);
     flags.resize(n, 0);
     run.resize(n, -1);
-    same.resize(n);
-    root.resize(n);
-    base.resize(n);
+    const std::span<const NodeId> themselves = first_nodes(n).subspan(old);
+    for (std::vector<NodeId>* each : {&same, &root, &base})
+      each->insert(each->end(), themselves.begin(), themselves.end());
     offset.resize(n, 0);
-    for (std::size_t i = old; i < n; ++i) same[i] = root[i] = base[i] = NodeId{static_cast<std::int32_t>(i)};
     if (!graph.any_many()) return;
     for (std::size_t i = old; i < n; ++i)
       if (graph.is_many(NodeId{static_cast<std::int32_t>(i)})) flags[i] |= kMany;
+  }
+  /// The first n nodes of any graph: what is copied from there need not be set to zeros before.
+  static std::span<const NodeId> first_nodes(std::size_t n) {
+    thread_local std::vector<NodeId> nodes;
+    while (nodes.size() < n) nodes.push_back(NodeId{static_cast<std::int32_t>(nodes.size())});
+    return std::span<const NodeId>(nodes).first(n);
   }
   void clear() {
     address.clear();
