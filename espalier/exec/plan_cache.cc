@@ -26,12 +26,10 @@ class Cache {
 
   void offer(const plan::Problem& problem, std::uint64_t hash, const std::shared_ptr<const plan::Plan>& plan) {
     const std::scoped_lock lock(mutex_);
-    std::uint64_t& seen = seen_[hash % seen_.size()];
-    if (seen != hash) {
-      seen = hash;
-      return;
-    }
-    if (most_ == 0 || problem.size() > kMostNodes / 4) return;
+    Seen& seen = seen_[hash % seen_.size()];
+    const bool comes_soon = seen.hash == hash && offers_ - seen.offer <= 4 * most_;
+    seen = {hash, offers_++};
+    if (!comes_soon || most_ == 0 || problem.size() > kMostNodes / 4) return;
     entries_.push_front({problem, hash, plan});
     by_hash_.emplace(hash, entries_.begin());
     nodes_ += problem.size();
@@ -41,11 +39,16 @@ class Cache {
   void resize(std::size_t most) {
     const std::scoped_lock lock(mutex_);
     most_ = most;
-    seen_.fill(0);
+    seen_.fill({});
     shrink();
   }
 
  private:
+  /// A plan that was not kept, and when that was.
+  struct Seen {
+    std::uint64_t hash = 0;
+    std::uint64_t offer = 0;
+  };
   struct Entry {
     plan::Problem problem;
     std::uint64_t hash;
@@ -69,7 +72,8 @@ class Cache {
   std::mutex mutex_;
   std::list<Entry> entries_;  // most recently used first
   std::unordered_multimap<std::uint64_t, std::list<Entry>::iterator> by_hash_;
-  std::array<std::uint64_t, 4096> seen_{};  // hashes met once, newer ones in the place of older ones
+  std::array<Seen, 4096> seen_{};  // newer ones in the place of older ones
+  std::uint64_t offers_ = 0;
   std::size_t most_ = 256;
   std::int64_t nodes_ = 0;
 };

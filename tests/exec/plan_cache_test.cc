@@ -89,6 +89,14 @@ TEST_F(PlanCache, TheLeastRecentlyUsedMakesRoom) {
   EXPECT_EQ(run(1, 0).hits, 0);
 }
 
+TEST_F(PlanCache, AShapeThatComesSeldomTakesNobodysPlace) {
+  exec::set_plan_cache_size(1);
+  for (int i = 0; i < 2; ++i) run(2, 0);
+  for (int round = 0; round < 3; ++round)
+    for (int length = 3; length < 9; ++length) EXPECT_EQ(run(length, 0).hits, 0);
+  EXPECT_EQ(run(2, 0).hits, 1);
+}
+
 TEST_F(PlanCache, NothingIsKeptWithoutRoom) {
   exec::set_plan_cache_size(0);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(run(2, i).hits, 0);
