@@ -142,7 +142,7 @@ ProgramRun& run_of_thread() {
 
 void run_forward(const void* attrs, const StepIn& in, const StepOut& out) {
   ProgramRun& run = run_of_thread();
-  run.open(program_of(attrs), in, out.results, {out.saved});
+  run.open(program_of(attrs), in, out.results, {out.saved}, {in.rows, in.zero_inputs});
   run.forward(0, in.rows);
 }
 

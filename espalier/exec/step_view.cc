@@ -99,6 +99,11 @@ ConstRows StepView::operand_rows(std::size_t i, std::int64_t width) {
       in_.rows, width, memory_, [&](std::int64_t r) { return first_of(static_cast<std::size_t>(r)); }, offsets(i));
 }
 
+bool StepView::reads_zeros(std::size_t i) const {
+  return std::all_of(nodes_.begin(), nodes_.end(),
+                     [&](NodeId node) { return Zeros::are_at(address(graph_.inputs(node)[i])); });
+}
+
 void StepView::open_operands(const Run& run, std::int32_t step) {
   const std::span<const NodeId> first = graph_.inputs(nodes_[0]);
   const OpInfo& info = *graph_.signature(nodes_[0]).info;
@@ -114,6 +119,7 @@ void StepView::open_operands(const Run& run, std::int32_t step) {
   rows_.resize(first.size());
   for (std::size_t i = 0; i < first.size(); ++i) {
     const Type& type = graph_.type(first[i]);
+    if (is_cell && !info.takes_whole && Zeros::are_at(address(first[i])) && reads_zeros(i)) in_.zero_inputs |= 1U << i;
     if (!is_cell) shapes_.push_back(type.shape);
     if (info.by_identity(i) && graph_.shared(first[i])) {
       shared_ |= std::uint64_t{1} << i;

@@ -122,6 +122,8 @@ class StepView {
   }
   float* address(NodeId node) const { return reinterpret_cast<float*>(table_.address[at(node)]); }
   void open_operands(const Run& run, std::int32_t step);
+  /// Whether operand i of all nodes are the zeros that constants share.
+  bool reads_zeros(std::size_t i) const;
   void open_ragged();
   void open_fields();
   void open_results(const OpInfo& info);

@@ -107,6 +107,10 @@ class ESPALIER_EXPORT Graph {
   }
   /// A leaf with the same number everywhere.
   Expr constant(const Shape& shape, double value, const char* file = __builtin_FILE(),
+                std::int32_t line = __builtin_LINE()) {
+    return constant(shape, value, options_.dtype, file, line);
+  }
+  Expr constant(const Shape& shape, double value, DType dtype, const char* file = __builtin_FILE(),
                 std::int32_t line = __builtin_LINE());
   /// The node of a parameter: one a graph, whoever asks. The parameter must outlive the graph's use.
   Expr parameter(const Parameter& parameter);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "espalier/base/error.h"
@@ -40,8 +41,11 @@ Expr Graph::input(const Shape& shape, std::span<const float> values, const char*
   return add_leaf_data({DType::kFloat32, shape}, data, where);
 }
 
-Expr Graph::constant(const Shape& shape, double value, const char* file, std::int32_t line) {
-  return input(Tensor::filled(shape, value, options_.dtype), file, line);
+Expr Graph::constant(const Shape& shape, double value, DType dtype, const char* file, std::int32_t line) {
+  const bool is_zero = value == 0 && !std::signbit(value) && dtype != DType::kInt32;
+  if (!is_zero || static_cast<std::size_t>(shape.elements()) * size_of(dtype) > Zeros::kBytes)
+    return input(Tensor::filled(shape, value, dtype), file, line);
+  return add_leaf_data({dtype, shape}, Zeros::kData.data(), {file, line});
 }
 
 Expr Graph::parameter(const Parameter& parameter) {

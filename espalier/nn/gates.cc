@@ -17,7 +17,7 @@ Expr gate(const Operand& gates, std::int32_t hidden, std::int32_t first, std::in
 }
 
 Expr zeros(Graph& graph, const Shape& shape, const Parameter& like, SourceLine where) {
-  return graph.input(Tensor(shape, like.value().dtype()), where.file(), where.line());
+  return graph.constant(shape, 0, like.value().dtype(), where.file(), where.line());
 }
 
 init::Initializer in_blocks(init::Initializer initializer, std::int32_t rows, std::int32_t columns) {

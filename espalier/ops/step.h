@@ -46,6 +46,8 @@ struct StepIn {
   /// Beside `inputs`: the parameter that a shared input is, or null. Empty where nobody knows.
   std::span<const Parameter* const> parameters;
   WeightUse use;
+  /// Of a cell: the inputs that are zeros in every row, as far as that is known, a bit each.
+  std::uint32_t zero_inputs = 0;
   /// Of a cell whose first product can run for many steps at once: where it has left what it gives; null: it has not.
   BasicRows<float> hoisted;
 

@@ -6,8 +6,11 @@
 #include <vector>
 
 #include "espalier/cells/cell.h"
+#include "espalier/nn/linear.h"
+#include "espalier/nn/lstm.h"
 #include "espalier/nn/model.h"
 #include "espalier/ops/all.h"
+#include "espalier/ops/product_log.h"
 #include "tests/support/cells_agree.h"
 #include "tests/support/gradient_check.h"
 
@@ -110,6 +113,45 @@ TEST(LstmGates, ThatOverlapGetTheSumOfTheirGradients) {
     }
     return sum(losses);
   });
+}
+
+/// Sequences that begin together, and one that begins with what another has left: the zeros that a sequence begins with
+/// need not be multiplied where all rows of a step have them, and their gradient is as good as any other.
+TEST(LstmSequences, BeginWithZeros) {
+  constexpr std::int32_t kHidden = 4;
+  Model model{5};
+  const nn::LstmCell lstm(model / "lstm", 5, kHidden);
+  const nn::Linear down(model / "down", kHidden, 5);
+  const std::array<int, 3> lengths{1, 4, 2};
+  for (const bool wants_initial : {false, true})
+    for (const bool begins_late : {false, true}) {
+      const auto loss_of = [&](Graph& graph, std::vector<Expr>& inputs) {
+        std::vector<Expr> losses;
+        for (const int length : lengths) {
+          graph.begin_instance();
+          nn::LstmState state = lstm.initial(graph);
+          if (wants_initial) inputs.push_back(state.h);
+          for (int t = 0; t < length; ++t) {
+            const std::vector<float> x(5, static_cast<float>(t + length) / 4 - 1);
+            state = lstm(graph.input({5}, x), state);
+          }
+          if (begins_late && length == 1) state = lstm(down(state.h), lstm.initial(graph));
+          losses.push_back(sum(state.h * state.c, 0));
+        }
+        return sum(losses);
+      };
+      expect_cells_agree(model, loss_of);
+
+      Graph graph;
+      std::vector<Expr> inputs;
+      const Expr loss = loss_of(graph, inputs);
+      const ops::ProductLog log;
+      static_cast<void>(loss.value());
+      std::int64_t rows = 0;
+      for (const ops::ProductCalls& each : log.products())
+        if (each.product.k == kHidden && each.product.m == 4 * kHidden) rows += each.product.rows * each.calls;
+      EXPECT_EQ(rows, (4 - 1) + (2 - 1) + (begins_late ? 1 : 0));
+    }
 }
 
 }  // namespace
