@@ -468,6 +468,7 @@ class Layout {
     cell.forward = &run_forward;
     cell.backward = &run_backward;
     cell.weight_gradients = &run_weight_gradients;
+    cell.moves_shared = &moves_shared_inputs;
     cell.prepare();
     for (std::size_t k = 1; k < results_; ++k) {
       OpInfo& info = program_->infos_[k];

@@ -1,6 +1,8 @@
 // Finds where the values of a program are, and runs it forward.
 #include "espalier/cells/program_run.h"
 
+#include <algorithm>
+
 #include "espalier/base/at.h"
 #include "espalier/cells/frame.h"
 #include "espalier/kernels/rows.h"
@@ -50,6 +52,17 @@ void forward_op(const Frame& frame, const Instruction& instruction) {
     out.saved = {frame.memory().room_for_parts(instruction.saved_floats), frame.count(), instruction.saved_floats, 0,
                  nullptr};
   instruction.info->forward(instruction.attrs.data(), frame.step_in(instruction), out);
+}
+
+/// Whether all that a product multiplies are such inputs, and it does nothing but add.
+bool adds_zeros(const Program& program, const Instruction& product, std::uint32_t zero_inputs) {
+  const bool has_bias = product.operands > product.parts + 1;
+  if (!product.accumulates || product.then_relu || has_bias) return false;
+  for (std::int32_t k = 0; k < product.parts; ++k) {
+    const Base& base = program.bases()[at(program.place(product.number_of(at(k))).base)];
+    if (base.place != Place::kInput || (zero_inputs >> base.number & 1U) == 0) return false;
+  }
+  return true;
 }
 
 void forward_piece(Frame& frame, std::int64_t begin, std::int64_t count) {
@@ -111,14 +124,7 @@ void ProgramRun::open_gradients(std::span<const Rows> result_gradients, const Ke
 }
 
 std::int64_t ProgramRun::rows_of_zeros(const Instruction& product) const {
-  if (zeros_.rows == 0 || !product.accumulates || product.then_relu) return 0;
-  if (product.operands > product.parts + 1) return 0;  // a bias is added all the same
-  for (std::int32_t k = 0; k < product.parts; ++k) {
-    const OperandPlace& place = program_->place(product.number_of(at(k)));
-    const Base& base = program_->bases()[at(place.base)];
-    if (base.place != Place::kInput || (zeros_.inputs >> base.number & 1U) == 0) return 0;
-  }
-  return zeros_.rows;
+  return zeros_.rows > 0 && adds_zeros(*program_, product, zeros_.inputs) ? zeros_.rows : 0;
 }
 
 void ProgramRun::forward(std::int64_t begin, std::int64_t count) const {
@@ -157,6 +163,14 @@ void run_weight_gradients(const void* attrs, const Saved& saved, Grads& grads) {
   ProgramRun& run = run_of_thread();
   run.open(program_of(attrs), saved.in, saved.results, {writable(saved.saved)});
   run.weight_gradients(saved.dy, {saved.deferred}, grads);
+}
+
+bool moves_shared_inputs(const void* attrs, const StepIn& in) {
+  if (in.zero_inputs == 0) return true;
+  const Program& program = program_of(attrs);
+  return std::any_of(program.instructions().begin(), program.instructions().end(), [&](const Instruction& each) {
+    return each.any_shared && !(each.is_product() && adds_zeros(program, each, in.zero_inputs));
+  });
 }
 
 }  // namespace espalier::cells

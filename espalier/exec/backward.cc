@@ -522,7 +522,11 @@ class Backward {
       if (lists_.groups.size() < at(groups_used_)) lists_.groups.emplace_back();
       lists_.groups[at(number)].start(graph_, signature);
     }
-    lists_.groups[at(number)].add(*view_, saved);
+    DeferredGroup& group = lists_.groups[at(number)];
+    const OpInfo& info = *graph_.signatures()[signature].info;
+    // Where there is nothing else, zeros are a gradient too.
+    if (!group.empty() && info.moves_shared != nullptr && !info.moves_shared(graph_.attrs(nodes_[0]), saved.in)) return;
+    group.add(*view_, saved);
   }
 
   /// Before a shared node is differentiated, those that use it give it its gradient.

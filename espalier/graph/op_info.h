@@ -164,6 +164,8 @@ struct OpInfo {
   void (*weight_gradients)(const void* attrs, const Saved&, Grads&) = nullptr;
   /// Of an op whose rows read unlike shared inputs: those that some row of a step reads, a bit each. Null: all of them.
   std::uint64_t (*shared_read)(const void* attrs, const StepIn&) = nullptr;
+  /// Whether a step adds anything but zeros to the gradients of shared inputs. Null: it does.
+  bool (*moves_shared)(const void* attrs, const StepIn&) = nullptr;
   /// Of a random op: writes the fields of a node that stands at this place in the random numbers.
   void (*place_random)(void* fields, std::uint64_t seed, std::uint64_t step, std::uint64_t instance_key,
                        std::uint32_t number) = nullptr;
