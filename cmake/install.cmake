@@ -61,6 +61,7 @@ set(internal_headers
   espalier/exec/reference.h
   espalier/exec/report.h
   espalier/exec/run_memory.h
+  espalier/exec/shared_gradients.h
   espalier/exec/step_view.h
   espalier/exec/step_views.h
   espalier/exec/stopwatch.h

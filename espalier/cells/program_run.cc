@@ -54,7 +54,7 @@ void forward_op(const Frame& frame, const Instruction& instruction) {
   instruction.info->forward(instruction.attrs.data(), frame.step_in(instruction), out);
 }
 
-/// Whether all that a product multiplies are such inputs, and it does nothing but add.
+/// Whether a product does nothing but add, and multiplies nothing but inputs that are zeros.
 bool adds_zeros(const Program& program, const Instruction& product, std::uint32_t zero_inputs) {
   const bool has_bias = product.operands > product.parts + 1;
   if (!product.accumulates || product.then_relu || has_bias) return false;

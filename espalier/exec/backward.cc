@@ -8,6 +8,7 @@
 #include "espalier/exec/leaf_gradients.h"
 #include "espalier/exec/ledger.h"
 #include "espalier/exec/node_call.h"
+#include "espalier/exec/shared_gradients.h"
 #include "espalier/exec/stopwatch.h"
 #include "espalier/kernels/rows.h"
 #include "espalier/ops/plain_step.h"
@@ -33,9 +34,9 @@ class Backward {
         statistics_(statistics),
         gradient_memory_(gradient_memory),
         ledger_(ledger),
-        leaves_(graph, table, wishes, ledger, lists_) {
+        leaves_(graph, table, wishes, ledger, lists_),
+        shared_(graph, table, wishes, ledger, leaves_, lists_, statistics) {
     ledger_.start();
-    lists_.group_of.assign(static_cast<std::size_t>(graph_.signatures().size()), -1);
   }
 
   std::vector<Tensor> run(std::span<const Seed> seeds) {
@@ -46,13 +47,12 @@ class Backward {
       for (std::int32_t step = runs_[r].plan->steps() - 1; step >= 0; --step) run_step(step);
     }
     leaves_.end_steps();
-    for (DeferredGroup& group : groups()) run_deferred(group);
+    shared_.run_all();
     leaves_.finish();
     return leaves_.wanted();
   }
 
  private:
-  std::span<DeferredGroup> groups() const { return std::span(lists_.groups).first(at(groups_used_)); }
   const Run& current() const { return runs_[static_cast<std::size_t>(run_)]; }
   bool is_only_run() const { return runs_.size() == 1; }
   std::int64_t bytes(NodeId node) const { return graph_.bytes(node); }
@@ -101,7 +101,7 @@ class Backward {
     if (nodes_.empty()) return;
     if (graph_.any_derived())
       for (NodeId node : nodes_)
-        if (graph_.shared(node)) run_deferred_of(node);
+        if (graph_.shared(node)) shared_.run_users_of(node);
     for (NodeId node : nodes_) ledger_.fetch(node);
     ledger_.next_step();
     unwritten_ = 0;
@@ -271,7 +271,7 @@ class Backward {
     }
     for (std::size_t i = 0; i < lists_.grads.size(); ++i)
       if (in.offsets == nullptr && view_->block(i) != nullptr && lists_.grads[i]) add_copied_rows(i);
-    if (view_->any_shared()) defer(saved);
+    if (view_->any_shared()) shared_.add(*view_, saved);
     watch.stop(info.kind == Kind::kProduct, statistics_.seconds);
   }
 
@@ -508,71 +508,6 @@ class Backward {
     });
   }
 
-  // --- shared operands -----------------------------------------------------------------------------------------------
-
-  void defer(const Saved& saved) {
-    bool any = false;
-    for (std::size_t i = 0; i < view_->in().size(); ++i)
-      any |= view_->is_shared(i) && wishes_.gets_gradient(view_->operand(0, i));
-    if (!any) return;
-    const SignatureId signature = graph_.signature_id(nodes_[0]);
-    std::int32_t& number = lists_.group_of[static_cast<std::size_t>(index_of(signature))];
-    if (number < 0) {
-      number = groups_used_++;
-      if (lists_.groups.size() < at(groups_used_)) lists_.groups.emplace_back();
-      lists_.groups[at(number)].start(graph_, signature);
-    }
-    DeferredGroup& group = lists_.groups[at(number)];
-    const OpInfo& info = *graph_.signatures()[signature].info;
-    // Where there is nothing else, zeros are a gradient too.
-    if (!group.empty() && info.moves_shared != nullptr && !info.moves_shared(graph_.attrs(nodes_[0]), saved.in)) return;
-    group.add(*view_, saved);
-  }
-
-  /// Before a shared node is differentiated, those that use it give it its gradient.
-  void run_deferred_of(NodeId node) {
-    for (DeferredGroup& group : groups()) {
-      if (group.empty()) continue;
-      for (NodeId shared : group.shared())
-        if (table_.base[at(shared)] == table_.base[at(node)]) {
-          run_deferred(group);
-          break;
-        }
-    }
-  }
-
-  void run_deferred(DeferredGroup& group) {
-    if (group.empty()) return;
-    KernelWatch watch(graph_.options().profile);
-    const OpInfo& info = *graph_.signatures()[group.signature()].info;
-    std::vector<DeferredGroup::Target>& targets = lists_.targets_of_group;
-    targets.assign(info.inputs.size(), {});
-    std::size_t next = 0;
-    bool any_stores = false;
-    const NodeId sample = group.sample();
-    for (std::size_t i = 0; i < targets.size(); ++i) {
-      const NodeId node = graph_.inputs(sample)[i];
-      if (next == group.shared().size() || group.shared()[next] != table_.same[at(node)] || !info.by_identity(i))
-        continue;
-      ++next;
-      if (!wishes_.gets_gradient(node) || !group.reads(i)) continue;
-      leaves_.ensure_open(node);
-      ledger_.next_step();
-      const bool is_clean = ledger_.claim(node);
-      targets[i] = {gradient(node), is_clean && info.stores_shared};
-      if (is_clean && !targets[i].store) ledger_.zero(node);
-      // The same node twice: whichever is written first, both are added.
-      for (std::size_t k = 0; k < i && !is_clean && any_stores; ++k) {
-        if (targets[k].data != targets[i].data || !targets[k].store) continue;
-        ledger_.zero(node);
-        targets[k].store = false;
-      }
-      any_stores |= targets[i].store;
-    }
-    group.run(targets);
-    watch.stop(info.kind == Kind::kProduct, statistics_.seconds);
-  }
-
   const Graph& graph_;
   const NodeTable& table_;
   std::span<Run> runs_;
@@ -581,9 +516,9 @@ class Backward {
   Statistics& statistics_;
   PlannedMemory gradient_memory_;
   Ledger& ledger_;
-  std::int32_t groups_used_ = 0;
   BackwardLists& lists_ = BackwardLists::of_thread();
   LeafGradients leaves_;
+  SharedGradients shared_;
 
   // Of the step at hand.
   const StepView* view_ = nullptr;
