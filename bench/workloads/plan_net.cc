@@ -108,12 +108,12 @@ class PlanRecursion : public PlanNetwork {
 
  private:
   Expr states(Graph& graph, const QueryPlan& plan) const {
-    thread_local std::vector<float> features;
+    thread_local std::vector<const float*> features;
     thread_local Structure structure;
     features.clear();
     structure.clear();
     for (const QueryPlan::Node& node : plan.nodes) {
-      features.insert(features.end(), node.features.begin(), node.features.end());
+      features.push_back(node.features.data());
       std::array<std::int32_t, 2> children{};
       std::size_t count = 0;
       for (const std::int32_t child : {node.left, node.right})

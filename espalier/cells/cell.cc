@@ -118,44 +118,36 @@ void expand(Graph& graph, std::span<const Operand> inputs, const FunctionRef& fu
 
 namespace {
 
-/// The types of inputs that all are stacked Exprs of one graph. Where they are not, there is no graph.
-struct StackedInputs {
-  Graph* graph = nullptr;
-  std::array<TypeId, KnownCell::kMostInputs> types{};
-  std::array<NodeId, KnownCell::kMostInputs> nodes;  // NOLINT(cppcoreguidelines-pro-type-member-init): `count` of them
-  std::size_t count = 0;
-
-  explicit StackedInputs(std::span<const Expr> inputs) {
-    if (inputs.empty() || inputs.size() > types.size()) return;
-    const GraphSlot* const slot = inputs[0].slot();
-    if (slot == nullptr || slot->generation.load(std::memory_order_acquire) != inputs[0].generation()) return;
-    Graph* const of_first = slot->graph.load(std::memory_order_acquire);
-    for (const Expr& input : inputs) {
-      if (!of_first->owns(input) || of_first->shared(input.node())) return;
-      if (!of_first->has_rows_like(input.node(), inputs[0].node())) return;
-      nodes[count] = input.node();
-      types[count++] = of_first->type_id(input.node());
-    }
-    graph = of_first;
+/// The types of inputs that all are stacked Exprs of as many rows; none where they are not, or are too many.
+InlineList<TypeId, KnownCell::kMostInputs> stacked_types(const Graph& graph, std::span<const Operand> inputs) {
+  InlineList<TypeId, KnownCell::kMostInputs> types;
+  for (const Operand& input : inputs) {
+    if (input.parameter() != nullptr || graph.shared(input.expr().node()) || types.size() == KnownCell::kMostInputs ||
+        !graph.has_rows_like(input.expr().node(), inputs[0].expr().node()))
+      return {};
+    types.push_back(graph.type_id(input.expr().node()));
   }
-  std::span<const TypeId> list() const { return {types.data(), count}; }
-};
+  return types;
+}
 
 }  // namespace
 
 bool Core::record_again(std::span<const Expr> inputs, SourceLine where, std::span<Expr> results) const {
-  const StackedInputs stacked(inputs);
-  if (stacked.graph == nullptr) return false;
-  const KnownCell* known = stacked.graph->known_cells().find(uses_->uid(), stacked.list());
-  if (known == nullptr || known->epoch != stacked.graph->epoch()) return false;
+  if (inputs.empty()) return false;
+  const GraphSlot* const slot = inputs[0].slot();
+  if (slot == nullptr || slot->generation.load(std::memory_order_acquire) != inputs[0].generation()) return false;
+  Graph& graph = *slot->graph.load(std::memory_order_acquire);
+  std::array<NodeId, KnownCell::kMostInputs> nodes;  // NOLINT(cppcoreguidelines-pro-type-member-init): as many as inputs
+  const KnownCell* const known = graph.known_use(uses_->uid(), inputs, nodes);
+  if (known == nullptr) return false;
+  const std::span<const NodeId> stacked(nodes.data(), inputs.size());
   if (known->results == 0) {
-    known->compiled->record_like(*stacked.graph, inputs, where, *known, results);
+    known->compiled->record_like(graph, stacked, where, *known, results);
     return true;
   }
-  const NodeId first =
-      stacked.graph->record_like(known->update, known->results, {stacked.nodes.data(), stacked.count}, where);
+  const NodeId first = graph.record_like(known->update, known->results, stacked, where);
   for (std::size_t k = 0; k < results.size(); ++k)
-    results[k] = stacked.graph->expr(NodeId{index_of(first) + static_cast<std::int32_t>(k)});
+    results[k] = graph.expr(NodeId{index_of(first) + static_cast<std::int32_t>(k)});
   return true;
 }
 
@@ -182,13 +174,11 @@ void Core::record(std::span<const Operand> inputs, const FunctionRef& function, 
   }
   KnownCell known;
   compiled->record(graph, inputs, known, results);
-  ExprList exprs;
-  for (const Operand& input : inputs) exprs.push_back(input.expr());
-  const StackedInputs stacked(exprs);
-  if (stacked.graph == nullptr) return;
+  const auto types = stacked_types(graph, inputs);
+  if (types.empty()) return;
   known.cell = uses_->uid();
-  known.inputs = static_cast<std::uint32_t>(stacked.count);
-  known.types = stacked.types;
+  known.inputs = static_cast<std::uint32_t>(types.size());
+  std::copy(types.begin(), types.end(), known.types.begin());
   known.compiled = compiled;
   known.results = compiled->is_direct() ? static_cast<std::int32_t>(compiled->results.size()) : 0;
   known.epoch = graph.epoch();

@@ -68,6 +68,8 @@ NodeId record_program(Graph& graph, const std::shared_ptr<const Program>& progra
 /// Records a use of a program like an earlier one. Its further results are the nodes behind the one that is returned.
 NodeId record_program_like(Graph& graph, NodeId sample, const Program& program, std::span<const NodeId> inputs,
                            const Graph::RandomPlace& first, SourceLine where) {
+  if (program.random_ops().empty() && !inputs.empty())
+    return graph.record_like(sample, static_cast<std::int32_t>(program.results()), inputs, where);
   const Fields fields(graph, program, first, inputs.empty() ? 1 : graph.rows(inputs[0]));
   const NodeId cell = graph.record_like(sample, fields.data(), inputs, where);
   for (std::size_t k = 1; k < program.results(); ++k)
@@ -119,14 +121,14 @@ void Compiled::record(Graph& graph, std::span<const Operand> inputs, KnownCell& 
   }
 }
 
-void Compiled::record_like(Graph& graph, std::span<const Expr> inputs, SourceLine where, const KnownCell& known,
+void Compiled::record_like(Graph& graph, std::span<const NodeId> inputs, SourceLine where, const KnownCell& known,
                            std::span<Expr> to) const {
   const Graph::RandomPlace first_random =
-      graph.next_random_places(random_ops * static_cast<std::uint32_t>(graph.rows(inputs[0].node())));
+      graph.next_random_places(random_ops * static_cast<std::uint32_t>(graph.rows(inputs[0])));
   NodeId projected{};
   NodeId updated{};
   const auto node_of = [&](const Source& source) {
-    if (source.from == From::kInput) return inputs[source.number].node();
+    if (source.from == From::kInput) return inputs[source.number];
     const NodeId first = source.from == From::kUpdate ? updated : projected;
     return NodeId{index_of(first) + static_cast<std::int32_t>(source.number)};
   };

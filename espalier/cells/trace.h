@@ -34,7 +34,7 @@ struct Compiled {
   /// Records a use, and says in `known` which nodes it has.
   void record(Graph& graph, std::span<const Operand> inputs, KnownCell& known, ExprList& results) const;
   /// The same for inputs like those of a use that the graph knows.
-  void record_like(Graph& graph, std::span<const Expr> inputs, SourceLine where, const KnownCell& known,
+  void record_like(Graph& graph, std::span<const NodeId> inputs, SourceLine where, const KnownCell& known,
                    std::span<Expr> results) const;
 };
 

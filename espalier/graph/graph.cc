@@ -30,12 +30,20 @@ bool is_choice(const Signature& signature, const void* fields) {
   return first >= 0 && first < signature.choices;
 }
 
+/// The same of each of `given` rows, or of one.
+bool are_choices(const Signature& signature, const void* fields, std::int32_t given) {
+  const auto* field = static_cast<const std::byte*>(fields);
+  for (std::int32_t r = 0; r < std::max(given, 1); ++r, field += signature.info->field_bytes)
+    if (!is_choice(signature, field)) return false;
+  return true;
+}
+
 }  // namespace
 
 Graph::Graph(const GraphOptions& options)
     : options_(options), slot_(GraphSlot::acquire(this)), generation_(slot_->generation.load()) {
   grow();
-  input_begin_[0] = 0;
+  begin_[0].inputs = 0;
 }
 
 Graph::~Graph() { GraphSlot::release(slot_); }
@@ -108,7 +116,7 @@ void Graph::refuse_operand(const OpInfo& info, std::size_t position, const Expr&
 
 Expr Graph::add_trace_input(const Shape& shape, bool shared, SourceLine where) {
   const Expr leaf = add_leaf_data({DType::kFloat32, shape}, nullptr, where);
-  shared_[at(leaf.node())] = shared ? name_of_node(at(leaf.node())) : 0;
+  head_[at(leaf.node())].shared = shared ? name_of_node(at(leaf.node())) : 0;
   return leaf;
 }
 
@@ -143,14 +151,9 @@ void Graph::grow() {
   capacity_ = capacity_ > kMostNodes / factor ? kMostNodes : std::max(256, capacity_ * factor);
   const auto n = static_cast<std::size_t>(capacity_);
   signature_.reserve(n);
-  type_.reserve(n);
-  input_begin_.reserve(n + 1);
-  field_begin_.reserve(n);
-  instance_.reserve(n);
-  rows_.reserve(n);
-  source_file_.reserve(n);
-  source_line_.reserve(n);
-  shared_.reserve(n);
+  head_.reserve(n);
+  source_.reserve(n);
+  begin_.reserve(n + 1);
 }
 
 std::vector<Shape> Graph::shapes_of(const OpInfo& info, std::span<const NodeId> operands) const {
@@ -161,7 +164,7 @@ std::vector<Shape> Graph::shapes_of(const OpInfo& info, std::span<const NodeId> 
 
 void Graph::require_one_type(const OpInfo& info, std::span<const NodeId> operands) const {
   for (std::size_t i = 1; i < operands.size(); ++i)
-    if (type_[at(operands[i])] != type_[at(operands[0])])
+    if (head_[at(operands[i])].type != head_[at(operands[0])].type)
       throw Refusal{fmt::format("{0}: {1}[0] is {2} and {1}[{3}] is {4}; all must be equal", info.name,
                                 info.inputs[0].name, type(operands[0]).to_string(), i, type(operands[i]).to_string())};
 }
@@ -255,23 +258,22 @@ void Graph::grow_fields(std::size_t at_least) {
   InstanceId instance = kNoInstance;
   bool all_shared = !info.never_shared();
   std::int32_t any_rows = given;
-  const auto join = [&](NodeId node) {
-    any_rows |= rows_[at(node)];
-    const InstanceId of = instance_[at(node)];
-    if (of != instance && of != kNoInstance) instance = instance == kNoInstance ? of : kJoint;
+  const auto look_at = [&](NodeId node) {
+    any_rows |= head_[at(node)].rows;
+    join(instance, head_[at(node)].instance);
     all_shared = all_shared && shared(node);
   };
   for (std::size_t i = 0; i < in_key && i < operands.size(); ++i) {
     const NodeId node = operands[i];
-    join(node);
+    look_at(node);
     if (shared(node) && info.by_identity(i)) {
-      push(kSharedInput | shared_[at(node)]);
-      names_nodes_ |= shared_[at(node)] == name_of_node(at(node));
+      push(kSharedInput | head_[at(node)].shared);
+      names_nodes_ |= head_[at(node)].shared == name_of_node(at(node));
     } else {
-      push(static_cast<std::uint32_t>(index_of(type_[at(node)])));
+      push(static_cast<std::uint32_t>(index_of(head_[at(node)].type)));
     }
   }
-  for (std::size_t i = in_key; i < operands.size(); ++i) join(operands[i]);  // of a sum over many, and the like
+  for (std::size_t i = in_key; i < operands.size(); ++i) look_at(operands[i]);  // of a sum over many, and the like
   if (instance == kNoInstance && !all_shared) instance = current_instance_;
 
   const std::span<const std::uint32_t> key(key_.data(), end);
@@ -291,18 +293,14 @@ void Graph::grow_fields(std::size_t at_least) {
     grow();
 
   const auto n = static_cast<std::size_t>(size_);
-  field_begin_[n] =
+  begin_[n].fields =
       info.field_bytes > 0 ? add_fields(fields, static_cast<std::size_t>(info.field_bytes), rows, given) : 0;
   signature_[n] = signature;
-  type_[n] = signatures_[signature].type;
-  instance_[n] = instance;
-  rows_[n] = rows;
+  head_[n] = {signatures_[signature].type, instance, rows, all_shared ? name_of_node(n) : 0};
   any_many_ |= rows != kSingle;
-  source_file_[n] = where.file();
-  source_line_[n] = where.line();
-  shared_[n] = all_shared ? name_of_node(n) : 0;
+  source_[n] = where;
   any_derived_ |= all_shared && !operands.empty();
-  input_begin_[n + 1] = input_begin_[n] + static_cast<std::uint32_t>(operands.size());
+  begin_[n + 1].inputs = begin_[n].inputs + static_cast<std::uint32_t>(operands.size());
   return expr(NodeId{size_++});
 }
 
@@ -315,15 +313,11 @@ void Graph::grow_fields(std::size_t at_least) {
   const auto n = static_cast<std::size_t>(size_);
   const Signature& known = signatures_[signature];
   const auto field_bytes = static_cast<std::size_t>(known.info->field_bytes);
-  field_begin_[n] = field_bytes > 0 ? add_fields(fields, field_bytes, rows, given) : 0;
+  begin_[n].fields = field_bytes > 0 ? add_fields(fields, field_bytes, rows, given) : 0;
   signature_[n] = signature;
-  type_[n] = known.type;
-  rows_[n] = rows;
-  instance_[n] = instance == kNoInstance ? current_instance_ : instance;
-  source_file_[n] = where.file();
-  source_line_[n] = where.line();
-  shared_[n] = 0;
-  input_begin_[n + 1] = input_begin_[n] + static_cast<std::uint32_t>(operands);
+  head_[n] = {known.type, instance == kNoInstance ? current_instance_ : instance, rows, 0};
+  source_[n] = where;
+  begin_[n + 1].inputs = begin_[n].inputs + static_cast<std::uint32_t>(operands);
   return NodeId{size_++};
 }
 
@@ -339,25 +333,24 @@ template <class Given>
 [[gnu::always_inline]] inline std::int32_t Graph::record_like_newest(const NewestOp& newest, const OpInfo& info,
                                                                      const void* attrs, const void* fields,
                                                                      std::span<const Given> operands,
-                                                                     SourceLine where) {
+                                                                     SourceLine where, std::int32_t given) {
   if (newest.info != &info || newest.epoch != epoch_ || newest.operands != operands.size()) return -1;
   const std::size_t sample = at(newest.node);
   const std::size_t count = operands.size();
   NodeId* const nodes = room_for_inputs(count);  // before the look at those of the sample, which may move
-  const NodeId* const of_sample = inputs_.data() + input_begin_[sample];
+  const NodeId* const of_sample = inputs_.data() + begin_[sample].inputs;
   InstanceId instance = kNoInstance;
-  std::int32_t rows = kSingle;
+  std::int32_t rows = given;
   std::size_t i = 0;
   for (; i < newest.stacked; ++i) {
     const Expr& expr = expr_of(operands[i]);
     if (!owns(expr)) return -1;
-    const NodeId node = expr.node();
-    if (shared_[at(node)] != 0 || type_[at(node)] != type_[at(of_sample[i])]) return -1;
-    if (i == 0) rows = rows_[at(node)];
-    if (rows_[at(node)] != rows) return -1;
-    const InstanceId of = instance_[at(node)];
-    if (of != instance && of != kNoInstance) instance = instance == kNoInstance ? of : kJoint;
-    nodes[i] = node;
+    const Head head = head_[at(expr.node())];
+    if (head.shared != 0 || head.type != head_[at(of_sample[i])].type) return -1;
+    if (i == 0 && given == kSingle) rows = head.rows;
+    if (head.rows != rows) return -1;
+    join(instance, head.instance);
+    nodes[i] = expr.node();
   }
   for (; i < count; ++i) {
     const Parameter* const parameter = parameter_in(operands[i]);
@@ -369,8 +362,9 @@ template <class Given>
     const auto* known = static_cast<const std::uint32_t*>(signatures_.attrs(signature_[sample]));
     if (!std::equal(words, words + info.attr_words, known)) return -1;
   }
-  if (info.check != nullptr && !is_choice(signatures_[signature_[sample]], fields)) return -1;
-  return index_of(append_known(signature_[sample], count, fields, instance, where, rows, kSingle));
+  if (info.check != nullptr && !are_choices(signatures_[signature_[sample]], fields, given)) return -1;
+  any_many_ |= given != kSingle;
+  return index_of(append_known(signature_[sample], count, fields, instance, where, rows, given));
 }
 
 /// Remembers a node, where others may be recorded like it.
@@ -402,10 +396,25 @@ void Graph::remember(NewestOp& newest, const OpInfo& info, NodeId node, std::spa
 
 Expr Graph::record(const OpInfo& info, const void* attrs, const void* fields, std::span<const Operand> operands) {
   NewestOp& newest = newest_op(info, operands.back().parameter());
-  if (const std::int32_t like = record_like_newest(newest, info, attrs, fields, operands, operands.front().where());
+  if (const std::int32_t like = record_like_newest(newest, info, attrs, fields, operands, operands.front().where(),
+                                                   kSingle);
       like >= 0)
     return expr(NodeId{like});
   const Expr result = record_operands(info, attrs, fields, operands, kSingle);
+  remember(newest, info, result.node(), operands);
+  return result;
+}
+
+Expr Graph::record_rows(const OpInfo& info, const void* attrs, const void* fields, std::int32_t rows,
+                        std::span<const Operand> operands) {
+  const SourceLine where = operands.front().where();
+  if (rows < 1)
+    throw UsageError(
+        fmt::format("{}: needs at least one row, and {} are given\n  at {}", info.name, rows, where.to_string()));
+  NewestOp& newest = newest_op(info, operands.back().parameter());
+  if (const std::int32_t like = record_like_newest(newest, info, attrs, fields, operands, where, rows); like >= 0)
+    return expr(NodeId{like});
+  const Expr result = record_operands(info, attrs, fields, operands, rows);
   remember(newest, info, result.node(), operands);
   return result;
 }
@@ -432,7 +441,8 @@ Expr Graph::record_operands(const OpInfo& info, const void* attrs, const void* f
 Expr Graph::record(const OpInfo& info, const void* attrs, const void* fields, const Operands& operands) {
   const std::span<const Expr> list = operands.list();
   NewestOp& newest = newest_op(info, nullptr);
-  if (const std::int32_t like = record_like_newest(newest, info, attrs, fields, list, operands.where()); like >= 0)
+  if (const std::int32_t like = record_like_newest(newest, info, attrs, fields, list, operands.where(), kSingle);
+      like >= 0)
     return expr(NodeId{like});
   const Mark before = mark();
   if (list.empty())
@@ -460,23 +470,73 @@ Expr Graph::record_leaf(const OpInfo& info, const void* attrs, const void* field
   }
 }
 
+const KnownCell* Graph::known_use(std::uint64_t cell, std::span<const Expr> inputs,
+                                  std::span<NodeId, KnownCell::kMostInputs> nodes) {
+  if (inputs.empty() || inputs.size() > nodes.size()) return nullptr;
+  std::array<TypeId, KnownCell::kMostInputs> types;  // NOLINT(cppcoreguidelines-pro-type-member-init): as many as inputs
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!owns(inputs[i])) return nullptr;
+    nodes[i] = inputs[i].node();
+    const Head head = head_[at(nodes[i])];
+    if (head.shared != 0 || head.rows != head_[at(nodes[0])].rows) return nullptr;
+    types[i] = head.type;
+  }
+  const KnownCell* const known = known_cells_.find(cell, {types.data(), inputs.size()});
+  return known != nullptr && known->epoch == epoch_ ? known : nullptr;
+}
+
 NodeId Graph::record_like(NodeId sample, std::int32_t results, std::span<const NodeId> stacked, SourceLine where) {
-  const NodeId cell = record_like(sample, nullptr, stacked, where);
-  record_results_like(sample, cell, results, where);
+  if (size_ == capacity_) [[unlikely]]
+    grow();
+  const std::size_t like = at(sample);
+  const std::size_t operands = begin_[like + 1].inputs - begin_[like].inputs;
+  NodeId* const nodes = room_for_inputs(operands);
+  InstanceId instance = kNoInstance;
+  for (std::size_t i = 0; i < stacked.size(); ++i) {
+    nodes[i] = stacked[i];
+    join(instance, head_[at(stacked[i])].instance);
+  }
+  const NodeId* const of_sample = inputs_.data() + begin_[like].inputs;
+  for (std::size_t i = stacked.size(); i < operands; ++i) nodes[i] = of_sample[i];
+  const auto n = static_cast<std::size_t>(size_++);
+  signature_[n] = signature_[like];
+  head_[n] = {head_[like].type, instance == kNoInstance ? current_instance_ : instance, head_[at(stacked[0])].rows, 0};
+  source_[n] = where;
+  begin_[n].fields = 0;
+  begin_[n + 1].inputs = begin_[n].inputs + static_cast<std::uint32_t>(operands);
+  const NodeId cell{static_cast<std::int32_t>(n)};
+  append_results_like(sample, cell, results, where);
   return cell;
+}
+
+/// The further results of a cell, each a node of which it is the input.
+[[gnu::always_inline]] inline void Graph::append_results_like(NodeId sample, NodeId cell, std::int32_t results,
+                                                              SourceLine where) {
+  for (std::int32_t k = 1; k < results; ++k) {
+    if (size_ == capacity_) [[unlikely]]
+      grow();
+    *room_for_inputs(1) = cell;
+    const std::size_t like = at(sample) + static_cast<std::size_t>(k);
+    const auto n = static_cast<std::size_t>(size_++);
+    signature_[n] = signature_[like];
+    head_[n] = {head_[like].type, head_[at(cell)].instance, head_[at(cell)].rows, 0};
+    source_[n] = where;
+    begin_[n].fields = 0;
+    begin_[n + 1].inputs = begin_[n].inputs + 1;
+  }
 }
 
 NodeId Graph::record_rows_like(NodeId sample, const void* fields, std::int32_t rows, std::int32_t results,
                                NodeId stacked, SourceLine where) {
   const std::size_t like = at(sample);
-  const std::size_t operands = input_begin_[like + 1] - input_begin_[like];
+  const std::size_t operands = begin_[like + 1].inputs - begin_[like].inputs;
   NodeId* const nodes = room_for_inputs(operands);
-  const NodeId* const of_sample = inputs_.data() + input_begin_[like];
+  const NodeId* const of_sample = inputs_.data() + begin_[like].inputs;
   nodes[0] = stacked;
   std::copy(of_sample + 1, of_sample + operands, nodes + 1);
-  const NodeId node = append_known(signature_[like], operands, fields, instance_[at(stacked)], where, rows, rows);
+  const NodeId node = append_known(signature_[like], operands, fields, head_[at(stacked)].instance, where, rows, rows);
   any_many_ = true;
-  record_results_like(sample, node, results, where);
+  append_results_like(sample, node, results, where);
   return node;
 }
 
@@ -488,43 +548,33 @@ std::int32_t Graph::record_rows_again(std::span<const SignatureId> results,
   const std::size_t operands = 1 + parameters.size();
   NodeId* const nodes = room_for_inputs(operands);  // parameters have no inputs: it stays where it is
   nodes[0] = stacked;
-  if (words.size() != operands || words[0] != static_cast<std::uint32_t>(index_of(type_[at(stacked)]))) return -1;
+  if (words.size() != operands || words[0] != static_cast<std::uint32_t>(index_of(head_[at(stacked)].type))) return -1;
   for (std::size_t i = 1; i < operands; ++i) {
     nodes[i] = parameter(*parameters[i - 1]).node();
-    if (words[i] != (kSharedInput | shared_[at(nodes[i])])) return -1;
+    if (words[i] != (kSharedInput | head_[at(nodes[i])].shared)) return -1;
   }
-  const InstanceId instance = instance_[at(stacked)];
+  const InstanceId instance = head_[at(stacked)].instance;
   const NodeId node = append_known(results[0], operands, fields, instance, where, rows, rows);
   any_many_ = true;
   for (const SignatureId signature : results.subspan(1)) {
     *room_for_inputs(1) = node;
-    append_known(signature, 1, nullptr, instance_[at(node)], where, rows, kSingle);
+    append_known(signature, 1, nullptr, head_[at(node)].instance, where, rows, kSingle);
   }
   return index_of(node);
 }
 
-void Graph::record_results_like(NodeId sample, NodeId cell, std::int32_t results, SourceLine where) {
-  const InstanceId instance = instance_[at(cell)];
-  for (std::int32_t k = 1; k < results; ++k) {
-    *room_for_inputs(1) = cell;
-    const SignatureId signature = signature_[at(sample) + static_cast<std::size_t>(k)];
-    append_known(signature, 1, nullptr, instance, where, rows_[at(cell)], kSingle);
-  }
-}
-
 NodeId Graph::record_like(NodeId sample, const void* fields, std::span<const NodeId> stacked, SourceLine where) {
   const std::size_t like = at(sample);
-  const std::size_t operands = input_begin_[like + 1] - input_begin_[like];
+  const std::size_t operands = begin_[like + 1].inputs - begin_[like].inputs;
   NodeId* const nodes = room_for_inputs(operands);
   InstanceId instance = kNoInstance;
   for (std::size_t i = 0; i < stacked.size(); ++i) {
     nodes[i] = stacked[i];
-    const InstanceId of = instance_[at(stacked[i])];
-    if (of != instance && of != kNoInstance) instance = instance == kNoInstance ? of : kJoint;
+    join(instance, head_[at(stacked[i])].instance);
   }
-  const NodeId* const of_sample = inputs_.data() + input_begin_[like];
+  const NodeId* const of_sample = inputs_.data() + begin_[like].inputs;
   for (std::size_t i = stacked.size(); i < operands; ++i) nodes[i] = of_sample[i];
-  const std::int32_t rows = stacked.empty() ? kSingle : rows_[at(stacked[0])];
+  const std::int32_t rows = stacked.empty() ? kSingle : head_[at(stacked[0])].rows;
   return append_known(signature_[like], operands, fields, instance, where, rows, rows);
 }
 

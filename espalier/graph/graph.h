@@ -99,6 +99,9 @@ class ESPALIER_EXPORT Graph {
   /// each of its rows, and it is one node however many they are.
   Expr input_rows(const Shape& row, std::span<const float> values, const char* file = __builtin_FILE(),
                   std::int32_t line = __builtin_LINE());
+  /// The same of rows that lie anywhere, each given by where it begins.
+  Expr input_rows(const Shape& row, std::span<const float* const> rows, const char* file = __builtin_FILE(),
+                  std::int32_t line = __builtin_LINE());
   /// A leaf with one number, of rank 0.
   template <class Number>
   requires std::is_arithmetic_v<Number> Expr constant(Number value, const char* file = __builtin_FILE(),
@@ -195,6 +198,10 @@ class ESPALIER_EXPORT Graph {
   NodeId record_like(NodeId sample, std::int32_t results, std::span<const NodeId> stacked, SourceLine where);
   /// The cells that were used here, to find a sample by.
   KnownCells& known_cells() { return known_cells_; }
+  /// The known use of a cell with inputs like these, all stacked and of as many rows, whose nodes are written to `nodes`
+  /// then; null where there is none.
+  const KnownCell* known_use(std::uint64_t cell, std::span<const Expr> inputs,
+                             std::span<NodeId, KnownCell::kMostInputs> nodes);
   /// Another number whenever recorded nodes are taken back or cleared: samples of before are none any more.
   std::uint32_t epoch() const { return epoch_; }
   /// Another number whenever signatures that nodes had are forgotten: their ids mean others from then on. Clearing a
@@ -220,24 +227,24 @@ class ESPALIER_EXPORT Graph {
   const SignatureTable& signatures() const { return signatures_; }
   const Type& type(TypeId id) const { return types_[id]; }
   const Type& type(NodeId node) const { return types_[type_id(node)]; }
-  TypeId type_id(NodeId node) const { return type_[at(node)]; }
+  TypeId type_id(NodeId node) const { return head_[at(node)].type; }
   std::span<const NodeId> inputs(NodeId node) const {
-    return {inputs_.data() + input_begin_[at(node)], inputs_.data() + input_begin_[at(node) + 1]};
+    return {inputs_.data() + begin_[at(node)].inputs, inputs_.data() + begin_[at(node) + 1].inputs};
   }
   const void* attrs(NodeId node) const { return signatures_.attrs(signature_id(node)); }
-  const void* fields(NodeId node) const { return fields_.data() + field_begin_[at(node)]; }
+  const void* fields(NodeId node) const { return fields_.data() + begin_[at(node)].fields; }
   /// Those of one of its rows.
   const void* fields(NodeId node, std::int64_t row) const {
-    return fields_.data() + field_begin_[at(node)] + row * signature(node).info->field_bytes;
+    return fields_.data() + begin_[at(node)].fields + row * signature(node).info->field_bytes;
   }
-  InstanceId instance(NodeId node) const { return instance_[at(node)]; }
+  InstanceId instance(NodeId node) const { return head_[at(node)].instance; }
   /// Whether a node has many rows, be it one: each is of the node's type, and has fields of its own.
-  bool is_many(NodeId node) const { return rows_[at(node)] != kSingle; }
+  bool is_many(NodeId node) const { return head_[at(node)].rows != kSingle; }
   /// Whether any node has.
   bool any_many() const { return any_many_; }
-  bool has_rows_like(NodeId node, NodeId other) const { return rows_[at(node)] == rows_[at(other)]; }
+  bool has_rows_like(NodeId node, NodeId other) const { return head_[at(node)].rows == head_[at(other)].rows; }
   /// How many: 1 for all other nodes.
-  std::int32_t rows(NodeId node) const { return is_many(node) ? rows_[at(node)] : 1; }
+  std::int32_t rows(NodeId node) const { return is_many(node) ? head_[at(node)].rows : 1; }
   /// Of all rows together.
   std::int64_t elements(NodeId node) const { return type(node).elements * rows(node); }
   std::int64_t bytes(NodeId node) const {
@@ -247,14 +254,14 @@ class ESPALIER_EXPORT Graph {
   Shape value_shape(NodeId node) const {
     return is_many(node) ? type(node).shape.inserted(0, rows(node)) : type(node).shape;
   }
-  SourceLine source(NodeId node) const { return {source_file_[at(node)], source_line_[at(node)]}; }
+  SourceLine source(NodeId node) const { return source_[at(node)]; }
   /// Made from parameters only: one tensor for a whole step.
-  bool shared(NodeId node) const { return shared_[at(node)] != 0; }
+  bool shared(NodeId node) const { return head_[at(node)].shared != 0; }
   /// Whether any node is that is no parameter, but made from some. May say so of one that was taken back.
   bool any_derived() const { return any_derived_; }
   /// The parameter of a parameter's node, else null: a leaf that has a name which stays.
   const Parameter* parameter_of(NodeId node) const {
-    if (!is_name_of_number(shared_[at(node)]) || input_begin_[at(node)] != input_begin_[at(node) + 1]) return nullptr;
+    if (!is_name_of_number(head_[at(node)].shared) || !inputs(node).empty()) return nullptr;
     ParameterFields parameter;
     std::memcpy(&parameter, fields(node), sizeof(parameter));
     return parameter.parameter;
@@ -281,7 +288,7 @@ class ESPALIER_EXPORT Graph {
   NodeId node_of(const OpInfo& info, std::size_t position, const Operand& operand);
   [[noreturn]] void refuse_operand(const OpInfo& info, std::size_t position, const Expr& expr, SourceLine where) const;
   NodeId* room_for_inputs(std::size_t count) {
-    const std::size_t begin = input_begin_[static_cast<std::size_t>(size_)];
+    const std::size_t begin = begin_[static_cast<std::size_t>(size_)].inputs;
     if (begin + count > input_capacity_) [[unlikely]]
       grow_inputs(begin + count);
     return inputs_.data() + begin;
@@ -293,7 +300,11 @@ class ESPALIER_EXPORT Graph {
               SourceLine where, std::int32_t given = kSingle);
   NodeId append_known(SignatureId signature, std::size_t operands, const void* fields, InstanceId instance,
                       SourceLine where, std::int32_t rows, std::int32_t given);
-  void record_results_like(NodeId sample, NodeId cell, std::int32_t results, SourceLine where);
+  void append_results_like(NodeId sample, NodeId cell, std::int32_t results, SourceLine where);
+  /// Joins the instance of a further operand to that of those before.
+  static void join(InstanceId& instance, InstanceId of) {
+    if (of != instance && of != kNoInstance) instance = instance == kNoInstance ? of : kJoint;
+  }
   Expr record_operands(const OpInfo& info, const void* attrs, const void* fields, std::span<const Operand> operands,
                        std::int32_t given);
   /// How many rows the result has, where some operand has many or fields for many are given; refuses unlike ones.
@@ -302,7 +313,7 @@ class ESPALIER_EXPORT Graph {
   NewestOp& newest_op(const OpInfo& info, const Parameter* last);
   template <class Given>
   std::int32_t record_like_newest(const NewestOp& newest, const OpInfo& info, const void* attrs, const void* fields,
-                                  std::span<const Given> operands, SourceLine where);
+                                  std::span<const Given> operands, SourceLine where, std::int32_t given);
   template <class Given>
   void remember(NewestOp& newest, const OpInfo& info, NodeId node, std::span<const Given> operands) const;
   SignatureId new_signature(const OpInfo& info, const void* attrs, std::span<const NodeId> operands,
@@ -325,6 +336,7 @@ class ESPALIER_EXPORT Graph {
   [[noreturn]] void refuse(const OpInfo& info, const Refusal& refusal, std::span<const NodeId> operands,
                            SourceLine where, const Mark& before);
   Expr add_leaf_data(const LeafAttrs& attrs, const void* data, SourceLine where);
+  Expr add_leaf_rows(const Shape& row, std::int64_t rows, const std::byte* data, SourceLine where);
 
   GraphOptions options_;
   GraphSlot* slot_;
@@ -337,14 +349,20 @@ class ESPALIER_EXPORT Graph {
   std::int32_t size_ = 0;
   std::int32_t capacity_ = 0;
   Column<SignatureId> signature_;
-  Column<TypeId> type_;
-  Column<std::uint32_t> input_begin_;  // one more than nodes
-  Column<std::uint32_t> field_begin_;
-  Column<InstanceId> instance_;
-  Column<std::int32_t> rows_;  // kSingle for a node that is one row
-  Column<const char*> source_file_;
-  Column<std::int32_t> source_line_;
-  Column<std::uint32_t> shared_;  // 0: stacked; else what it is called in keys
+  /// What is asked of an operand whenever a node uses it, in one piece.
+  struct Head {
+    TypeId type;
+    InstanceId instance;
+    std::int32_t rows;     // kSingle for a node that is one row
+    std::uint32_t shared;  // 0: stacked; else what it is called in keys
+  };
+  Column<Head> head_;
+  Column<SourceLine> source_;
+  struct Begin {
+    std::uint32_t inputs;
+    std::uint32_t fields;
+  };
+  Column<Begin> begin_;  // one more than nodes, of which the inputs say where those of the last end
   // The inputs and fields of all nodes, one after the other.
   Column<NodeId> inputs_;
   std::size_t input_capacity_ = 0;

@@ -61,7 +61,7 @@ Expr Graph::parameter(const Parameter& parameter) {
     throw UsageError(fmt::format("parameter \"{}\": a node holds float32 or float64, not int32", parameter.name()));
   const ParameterFields fields{&parameter, parameter.version()};
   const Expr result = record_leaf(info, &attrs, &fields, {});
-  instance_[at(result.node())] = kNoInstance;
+  head_[at(result.node())].instance = kNoInstance;
   name_shared(result.node(), parameter.uid(), signature_id(result.node()));
   return result;
 }
@@ -72,15 +72,11 @@ Expr Graph::record_parameter_again(const Parameter& parameter, ParameterNodes::K
     grow();
   const auto n = static_cast<std::size_t>(size_);
   const ParameterFields fields{&parameter, parameter.version()};
-  field_begin_[n] = add_fields(&fields, sizeof(fields));
+  begin_[n].fields = add_fields(&fields, sizeof(fields));
   signature_[n] = known.signature;
-  type_[n] = known.type;
-  instance_[n] = kNoInstance;
-  rows_[n] = kSingle;
-  source_file_[n] = nullptr;
-  source_line_[n] = 0;
-  shared_[n] = name_of_number(known.number);
-  input_begin_[n + 1] = input_begin_[n];
+  head_[n] = {known.type, kNoInstance, kSingle, name_of_number(known.number)};
+  source_[n] = {nullptr, 0};
+  begin_[n + 1].inputs = begin_[n].inputs;
   const NodeId node{size_++};
   parameters_.add_again(known, node);
   return expr(node);
@@ -91,7 +87,7 @@ Expr Graph::derived(std::uint64_t uid, const std::function<Expr(Graph&)>& make) 
   const Expr made = make(*this);
   if (!shared(made.node()))
     throw UsageError(fmt::format("derived: {} is not made from parameters alone", describe(made.node())));
-  if (shared_[at(made.node())] == name_of_node(at(made.node())) && !inputs(made.node()).empty())
+  if (head_[at(made.node())].shared == name_of_node(at(made.node())) && !inputs(made.node()).empty())
     name_shared(made.node(), uid);
   else  // a parameter, or derived by another name: it keeps that
     static_cast<void>(parameters_.add(uid, made.node(), type_id(made.node())));
@@ -102,7 +98,7 @@ void Graph::name_shared(NodeId node, std::uint64_t uid, SignatureId signature) {
   const std::int32_t number = parameters_.add(uid, node, type_id(node), signature);
   if (number >= kMostNumbers)
     throw ResourceError(fmt::format("graph: {} parameters are recorded, the most there can be", kMostNumbers));
-  shared_[at(node)] = name_of_number(number);
+  head_[at(node)].shared = name_of_number(number);
 }
 
 }  // namespace espalier

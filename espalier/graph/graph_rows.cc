@@ -10,6 +10,18 @@
 
 namespace espalier {
 
+namespace {
+
+template <class From>
+void copy_as(DType dtype, From begin, From end, std::byte* to) {
+  if (dtype == DType::kFloat64)
+    std::copy(begin, end, reinterpret_cast<double*>(to));
+  else
+    std::copy(begin, end, reinterpret_cast<float*>(to));
+}
+
+}  // namespace
+
 Expr Graph::input_rows(const Shape& row, std::span<const float> values, const char* file, std::int32_t line) {
   const SourceLine where{file, line};
   const std::int64_t each = row.elements();
@@ -17,24 +29,28 @@ Expr Graph::input_rows(const Shape& row, std::span<const float> values, const ch
   if (count == 0 || each == 0 || count % each != 0)
     throw UsageError(fmt::format("input_rows: {} values given for rows of shape {}, each of which holds {}\n  at {}",
                                  count, row.to_string(), each, where.to_string()));
-  const bool is_double = options_.dtype == DType::kFloat64;
   std::byte* data = leaf_data_.allocate(values.size() * size_of(options_.dtype));
-  if (is_double)
-    std::copy(values.begin(), values.end(), reinterpret_cast<double*>(data));
-  else
-    std::copy(values.begin(), values.end(), reinterpret_cast<float*>(data));
-  const Expr leaf = add_leaf_data({options_.dtype, row}, data, where);
-  rows_[at(leaf.node())] = static_cast<std::int32_t>(count / each);
-  any_many_ = true;
-  return leaf;
+  copy_as(options_.dtype, values.begin(), values.end(), data);
+  return add_leaf_rows(row, count / each, data, where);
 }
 
-Expr Graph::record_rows(const OpInfo& info, const void* attrs, const void* fields, std::int32_t rows,
-                        std::span<const Operand> operands) {
-  if (rows < 1)
-    throw UsageError(fmt::format("{}: needs at least one row, and {} are given\n  at {}", info.name, rows,
-                                 operands.front().where().to_string()));
-  return record_operands(info, attrs, fields, operands, rows);
+Expr Graph::input_rows(const Shape& row, std::span<const float* const> rows, const char* file, std::int32_t line) {
+  const SourceLine where{file, line};
+  const std::int64_t each = row.elements();
+  if (rows.empty() || each == 0)
+    throw UsageError(fmt::format("input_rows: {} rows given of shape {}, each of which holds {}\n  at {}", rows.size(),
+                                 row.to_string(), each, where.to_string()));
+  const std::size_t bytes = static_cast<std::size_t>(each) * size_of(options_.dtype);
+  std::byte* data = leaf_data_.allocate(rows.size() * bytes);
+  for (std::size_t r = 0; r < rows.size(); ++r) copy_as(options_.dtype, rows[r], rows[r] + each, data + r * bytes);
+  return add_leaf_rows(row, static_cast<std::int64_t>(rows.size()), data, where);
+}
+
+Expr Graph::add_leaf_rows(const Shape& row, std::int64_t rows, const std::byte* data, SourceLine where) {
+  const Expr leaf = add_leaf_data({options_.dtype, row}, data, where);
+  head_[at(leaf.node())].rows = static_cast<std::int32_t>(rows);
+  any_many_ = true;
+  return leaf;
 }
 
 std::int32_t Graph::rows_of_result(const OpInfo& info, std::span<const NodeId> operands, std::int32_t given) const {
@@ -50,8 +66,8 @@ std::int32_t Graph::rows_of_result(const OpInfo& info, std::span<const NodeId> o
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (shared(operands[i])) continue;
     if (first == operands.size()) first = i;
-    const std::int32_t a = rows_[at(operands[first])];
-    const std::int32_t b = rows_[at(operands[i])];
+    const std::int32_t a = head_[at(operands[first])].rows;
+    const std::int32_t b = head_[at(operands[i])].rows;
     if (a == b) continue;
     const auto said = [](std::int32_t rows) {
       return rows == kSingle ? std::string("is a single row") : fmt::format("has {} rows", rows);
@@ -59,8 +75,8 @@ std::int32_t Graph::rows_of_result(const OpInfo& info, std::span<const NodeId> o
     throw Refusal{fmt::format("{}: {} {} and {} {}", info.name, info.operand_name(first), said(a), info.operand_name(i),
                               said(b))};
   }
-  if (given == kSingle) return rows_[at(operands[first])];
-  if (first < operands.size() && rows_[at(operands[first])] != given)
+  if (given == kSingle) return head_[at(operands[first])].rows;
+  if (first < operands.size() && head_[at(operands[first])].rows != given)
     throw Refusal{fmt::format("{}: {} rows are to be made, and {} has {}", info.name, given, info.operand_name(first),
                               rows(operands[first]))};
   return given;

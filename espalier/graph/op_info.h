@@ -153,7 +153,7 @@ struct OpInfo {
   std::uint32_t (*overwrites)(std::size_t operands) = nullptr;
   std::int64_t (*saved_in_place)(const void* attrs, const InputShapes&) = nullptr;
   /// Of an op that copies a row of its only input, a table: which. An executor then keeps the gradient of a table that
-  /// is a parameter as rows. Null for all other ops.
+  /// is a parameter as rows, and may read the row where the table is. Null for all other ops.
   std::int32_t (*table_row)(const void* fields) = nullptr;
   void (*plain_float)(const void* attrs, const void* fields, const PlainIn<float>&, std::span<float> y) = nullptr;
   void (*plain_double)(const void* attrs, const void* fields, const PlainIn<double>&, std::span<double> y) = nullptr;

@@ -66,16 +66,16 @@ TreeState ChildSumTreeLstm::node(const Operand* x, const Children& children) con
   };
   std::array<Expr, 2> results;
   if (list.empty()) {
-    results = detail::record_cell<2>(*leaf_cell_, {*x}, [&](std::span<const Expr> in, ExprList& to) {
+    results = detail::record_cell<2>(*leaf_cell_, at.where, {x->expr()}, [&](std::span<const Expr> in, ExprList& to) {
       state(affine(at(in[0]), at(w_), at(b_)), nullptr, to);
     });
   } else {
     std::vector<Expr> outputs;
     outputs.reserve(list.size());
     for (const TreeState& child : list) outputs.push_back(child.h);
-    OperandList inputs{at(outputs.size() == 1 ? outputs[0] : sum(at(outputs))), at(remembered(x, children))};
-    if (x != nullptr) inputs.push_back(*x);
-    results = detail::record_cell<2>(*cell_, inputs, [&](std::span<const Expr> in, ExprList& to) {
+    ExprList inputs{outputs.size() == 1 ? outputs[0] : sum(at(outputs)), remembered(x, children)};
+    if (x != nullptr) inputs.push_back(x->expr());
+    results = detail::record_cell<2>(*cell_, at.where, inputs, [&](std::span<const Expr> in, ExprList& to) {
       Expr gates = affine(at(in[0]), at(u_), at(b_));
       if (in.size() > 2) gates = add(at(linear(at(in[2]), at(w_))), at(gates));
       state(gates, &in[1], to);
@@ -91,9 +91,9 @@ Expr ChildSumTreeLstm::remembered(const Operand* x, const Children& children) co
   if (x != nullptr) from_x = linear(*x, at(w_f_));
   std::vector<Expr> memories;
   for (const TreeState& child : children.list()) {
-    OperandList inputs{at(child.h), at(child.c)};
-    if (x != nullptr) inputs.push_back(at(from_x));
-    memories.push_back(detail::record_cell<1>(*forget_cell_, inputs, [&](std::span<const Expr> in, ExprList& to) {
+    ExprList inputs{child.h, child.c};
+    if (x != nullptr) inputs.push_back(from_x);
+    memories.push_back(detail::record_cell<1>(*forget_cell_, at.where, inputs, [&](std::span<const Expr> in, ExprList& to) {
       Expr forget = affine(at(in[0]), at(u_f_), at(b_f_));
       if (in.size() > 2) forget = add(at(in[2]), at(forget));
       to = {mul(at(sigmoid(at(forget))), at(in[1]))};

@@ -43,23 +43,25 @@ init::Initializer gate_bias(std::int32_t hidden, std::int32_t first, std::int32_
 /// Refuses a size below 1: `lstm "encoder": the hidden size must be at least 1, and 0 was given`.
 void require_size(std::string_view layer, const Scope& scope, std::string_view name, std::int64_t size);
 
-/// Records a use of a cell of `n` results whose function is `f(inputs, results)`.
+/// Records a use of a cell of `n` results whose function is `f(inputs, results)`. An input may be a parameter, as
+/// Operand::expr() gives it.
 template <std::size_t n, class F>
-std::array<Expr, n> record_cell(const cells::Core& core, std::span<const Operand> inputs, const F& f) {
+std::array<Expr, n> record_cell(const cells::Core& core, SourceLine where, std::span<const Expr> inputs, const F& f) {
   std::array<Expr, n> again;
-  ExprList exprs;
-  for (const Operand& input : inputs) exprs.push_back(input.expr());
-  if (core.record_again(exprs, inputs[0].where(), again)) return again;
+  if (core.record_again(inputs, where, again)) return again;
+  OperandList operands;
+  for (const Expr& input : inputs) operands.push_back({input, where});
   ExprList results;
   const auto call = [](const void* object, std::span<const Expr> given, ExprList& to) {
     (*static_cast<const F*>(object))(given, to);
   };
-  core.record(inputs, {&f, call}, results);
+  core.record(operands, {&f, call}, results);
   return cells::Results<std::array<Expr, n>>::give(results);
 }
 template <std::size_t n, class F>
-std::array<Expr, n> record_cell(const cells::Core& core, std::initializer_list<Operand> inputs, const F& f) {
-  return record_cell<n>(core, std::span<const Operand>(inputs.begin(), inputs.size()), f);
+std::array<Expr, n> record_cell(const cells::Core& core, SourceLine where, std::initializer_list<Expr> inputs,
+                                const F& f) {
+  return record_cell<n>(core, where, std::span<const Expr>(inputs.begin(), inputs.size()), f);
 }
 
 }  // namespace espalier::nn::detail

@@ -46,7 +46,7 @@ Expr GruCell::operator()(Operand x, Operand h) const {
     const Expr n = tanh(at(add(at(detail::gate(at(from_x), size, 2)), at(reset))));
     results = {add(at(mul(at(one_minus(at(z))), at(n))), at(mul(at(z), at(in[1]))))};
   };
-  return detail::record_cell<1>(*cell_, {x, h}, equations)[0];
+  return detail::record_cell<1>(*cell_, at.where, {x.expr(), h.expr()}, equations)[0];
 }
 
 }  // namespace espalier::nn

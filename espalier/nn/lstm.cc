@@ -67,7 +67,7 @@ LstmState LstmCell::operator()(Operand x, const State& state) const {
     const auto [h, c] = lstm_state(at, gates, size, in[2]);
     results = {h, c};
   };
-  const auto results = detail::record_cell<2>(*cell_, {x, at(state.h), at(state.c)}, equations);
+  const auto results = detail::record_cell<2>(*cell_, at.where, {x.expr(), state.h, state.c}, equations);
   return {results[0], results[1]};
 }
 

@@ -52,7 +52,7 @@ Expr TreeGru::apply(const Unit& unit, const Operand& h) {
 Expr TreeGru::leaf(Operand x) const {
   const detail::At at{x.where()};
   const auto equations = [&](std::span<const Expr> in, ExprList& results) { results = {apply(leaf_, at(in[0]))}; };
-  return detail::record_cell<1>(*leaf_cell_, {x}, equations)[0];
+  return detail::record_cell<1>(*leaf_cell_, at.where, {x.expr()}, equations)[0];
 }
 
 Expr TreeGru::operator()(Operand left, Operand right) const {
@@ -73,9 +73,7 @@ Expr TreeGru::operator()(const Operands& children) const {
     for (std::size_t k = 0; k < in.size(); ++k) terms[k] = apply(units_[k], at(in[k]));
     results = {scale(at(sum(at(terms))), 1 / static_cast<double>(in.size()))};
   };
-  OperandList inputs;
-  for (const Expr& child : list) inputs.push_back(at(child));
-  return detail::record_cell<1>(*cell_, inputs, equations)[0];
+  return detail::record_cell<1>(*cell_, at.where, list, equations)[0];
 }
 
 }  // namespace espalier::nn

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -41,7 +42,7 @@ std::pair<Expr, Expr> tree_state(const detail::At& at, const Expr& gates, std::i
 
 NaryTreeLstm::NaryTreeLstm(const Scope& scope, std::int32_t input, std::int32_t hidden, std::int32_t children,
                            const TreeLstmOptions& options)
-    : hidden_(hidden) {
+    : hidden_(hidden), children_(children) {
   detail::require_size("tree lstm", scope, "the input size", input);
   detail::require_size("tree lstm", scope, "the hidden size", hidden);
   detail::require_size("tree lstm", scope, "the number of children", children);
@@ -79,7 +80,7 @@ void NaryTreeLstm::make_recursion() {
     return tree_state(at, affine(at(concat(at(h), 0)), at(u), at(b)), hidden, c);
   };
   recursion_ = std::make_shared<const Recursion>(
-      "tree_lstm", std::vector<RecursionKind>{{0, leaf}, {children(), node, TakesX::kNo}});
+      "tree_lstm", std::vector<RecursionKind>{{0, leaf}, {children_, node, TakesX::kNo}});
 }
 
 TreeState NaryTreeLstm::rows(Operand x, const Structure& tree) const {
@@ -98,7 +99,7 @@ TreeState NaryTreeLstm::leaf(Operand x) const {
     const auto [h, c] = tree_state(at, affine(at(in[0]), at(leaf_w_), at(leaf_b_)), hidden_, {});
     results = {h, c};
   };
-  const auto results = detail::record_cell<2>(*leaf_cell_, {x}, equations);
+  const auto results = detail::record_cell<2>(*leaf_cell_, at.where, {x.expr()}, equations);
   return {results[0], results[1]};
 }
 
@@ -115,27 +116,24 @@ TreeState NaryTreeLstm::node(const Operand* x, const Children& given) const {
     throw UsageError(
         fmt::format("tree lstm: {}\n  U: parameter \"{}\"\n  at {}", sentence, u_->name(), at.where.to_string()));
   };
-  const std::int32_t most = children();
-  if (list.size() > static_cast<std::size_t>(most))
-    refuse(fmt::format("{} children are given, and the cell takes {}", list.size(), most));
+  const auto n = static_cast<std::size_t>(children_);
+  if (list.size() > n) refuse(fmt::format("{} children are given, and the cell takes {}", list.size(), n));
   if (x == nullptr && w_ != nullptr) refuse("nodes of this cell have an input, and none is given");
   if (x != nullptr && w_ == nullptr) refuse("nodes of this cell have no input, and one is given");
 
-  const auto n = static_cast<std::size_t>(most);
-  Graph* graph = nullptr;
-  for (const TreeState& child : list)
-    if (!child.missing()) graph = &child.h.graph();
-  if (graph == nullptr) refuse("no child is given; a node without children is a leaf");
-  OperandList inputs;
+  const auto given_child =
+      std::find_if(list.begin(), list.end(), [](const TreeState& child) { return !child.missing(); });
+  if (given_child == list.end()) refuse("no child is given; a node without children is a leaf");
+  ExprList inputs;
   const auto add_states = [&](Expr TreeState::*part) {
     for (std::size_t k = 0; k < n; ++k) {
       const bool missing = k >= list.size() || list[k].missing();
-      inputs.push_back(at(missing ? detail::zeros(*graph, {hidden_}, *u_, at.where) : list[k].*part));
+      inputs.push_back(missing ? detail::zeros(given_child->h.graph(), {hidden_}, *u_, at.where) : list[k].*part);
     }
   };
   add_states(&TreeState::h);
   add_states(&TreeState::c);
-  if (x != nullptr) inputs.push_back(*x);
+  if (x != nullptr) inputs.push_back(x->expr());
 
   const auto equations = [&](std::span<const Expr> in, ExprList& results) {
     Expr gates = affine(at(concat(at(in.first(n)), 0)), at(u_), at(b_));
@@ -143,7 +141,7 @@ TreeState NaryTreeLstm::node(const Operand* x, const Children& given) const {
     const auto [h, c] = tree_state(at, gates, hidden_, in.subspan(n, n));
     results = {h, c};
   };
-  const auto results = detail::record_cell<2>(*cell_, inputs, equations);
+  const auto results = detail::record_cell<2>(*cell_, at.where, inputs, equations);
   return {results[0], results[1]};
 }
 

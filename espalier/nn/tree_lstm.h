@@ -46,7 +46,7 @@ class ESPALIER_EXPORT NaryTreeLstm {
   /// 1 a node with N children, of which some may be missing. Refuses it of a cell whose nodes have inputs.
   TreeState rows(Operand x, const Structure& tree) const;
 
-  std::int32_t children() const { return u_->shape()[0] / hidden_; }
+  std::int32_t children() const { return children_; }
   std::int32_t hidden() const { return hidden_; }
 
  private:
@@ -54,6 +54,7 @@ class ESPALIER_EXPORT NaryTreeLstm {
   void make_recursion();
 
   std::int32_t hidden_;
+  std::int32_t children_;
   const Parameter* leaf_w_;
   const Parameter* leaf_b_;
   const Parameter* u_;

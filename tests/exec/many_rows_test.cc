@@ -87,6 +87,25 @@ TEST(ManyRows, AgreeWithTheTwin) {
   }
 }
 
+TEST(ManyRows, MayBeGivenOneByOne) {
+  const std::vector<std::vector<float>> apart{{1, 2}, {3, 4}, {5, 6}};
+  const std::vector<const float*> rows{apart[2].data(), apart[0].data(), apart[2].data()};
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
+    Graph graph({.dtype = dtype});
+    const Expr x = graph.input_rows({2}, rows);
+    EXPECT_EQ(x.rows(), 3);
+    const Tensor given = scale(x, 1).value();
+    EXPECT_EQ(given.shape(), Shape({3, 2}));
+    const std::vector<double> expected{5, 6, 1, 2, 5, 6};
+    for (std::int64_t i = 0; i < 6; ++i) EXPECT_EQ(given.at(i), expected[static_cast<std::size_t>(i)]);
+  }
+  Graph graph;
+  EXPECT_THAT(testing::refusal_of([&] { graph.input_rows({2}, std::vector<const float*>()); }),
+              HasSubstr("input_rows: 0 rows given of shape [2], each of which holds 2"));
+  EXPECT_THAT(testing::refusal_of([&] { graph.input_rows({0}, rows); }),
+              HasSubstr("input_rows: 3 rows given of shape [0], each of which holds 0"));
+}
+
 TEST(ManyRows, AgreeWithOneNodeARow) {
   const Net net;
   const std::vector<Sentence> sentences = random_sentences(3, 9);
