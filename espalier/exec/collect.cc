@@ -15,6 +15,7 @@ Work& Collector::collect(std::span<const NodeId> nodes, plan::Lifetime lifetime,
   work_.problem.lifetime = lifetime;
   work_.aliases.clear();
   work_.leaves.clear();
+  work_.in_table.clear();
   work_.views = work_.merged = work_.results = 0;
 
   if (is_first && wishes != nullptr)
@@ -23,7 +24,7 @@ Work& Collector::collect(std::span<const NodeId> nodes, plan::Lifetime lifetime,
     find_needed(nodes);
   else
     find_pending(nodes, lifetime == plan::Lifetime::kTraining);
-  add_pending();
+  add_pending(may_read_tables(nodes));
   plan::Problem& problem = work_.problem;
   problem.is_output.assign(work_.nodes.size(), 0);
   const auto set_output = [&](NodeId node) {
@@ -31,8 +32,9 @@ Work& Collector::collect(std::span<const NodeId> nodes, plan::Lifetime lifetime,
     if (number >= 0) problem.is_output[static_cast<std::size_t>(number)] = 1;
   };
   for (NodeId node : nodes) set_output(node);
-  for (NodeId node : pending_)
-    if ((table_.flags[at(node)] & NodeTable::kKeep) != 0) set_output(node);
+  if (table_.any_kept)
+    for (NodeId node : pending_)
+      if ((table_.flags[at(node)] & NodeTable::kKeep) != 0) set_output(node);
 
   if (graph_.any_many()) {
     problem.rows.resize(work_.nodes.size());
@@ -69,6 +71,8 @@ void Collector::find_of_signature(OfSignature& of, NodeId node) {
   of.kind = of.info->kind;
   of.results = of.info->results;
   of.is_view = signature.view >= 0;
+  of.takes_apart = of.info->takes_whole && of.kind == Kind::kCell;
+  of.is_lookup = of.info->table_row != nullptr && graph_.parameter_of(graph_.inputs(node)[0]) != nullptr;
   of.operands = static_cast<std::int32_t>(graph_.inputs(node).size());
   if (of.info->takes_any_number()) {
     of.operands = OfSignature::kAll;
@@ -91,6 +95,8 @@ void Collector::find_needed(std::span<const NodeId> nodes) {
     last = std::max(last, index_of(node));
   }
   for (OfSignature& of : of_signature_) of.is_met = false;
+  const bool any_many = graph_.any_many();
+  together_.start(any_many ? graph_.size() : 0);
   for (std::int32_t i = last; i >= 0; --i) {
     const NodeId node{i};
     if (!marks_.has(node)) continue;
@@ -104,6 +110,8 @@ void Collector::find_needed(std::span<const NodeId> nodes) {
     const std::span<const NodeId> inputs = graph_.inputs(node);
     for (NodeId input : of.is_met ? of.in_plan(inputs) : inputs) marks_.put(input);
     of.is_met = true;
+    if (any_many && !of.takes_apart)
+      for (NodeId input : of.in_plan(inputs)) together_.put(input);
   }
   pending_.resize(at(last + 1));
   std::size_t count = 0;
@@ -156,6 +164,10 @@ void Collector::find_pending(std::span<const NodeId> nodes, bool training) {
       for (NodeId input : graph_.inputs(node)) visit(input, is_missing(input));
   }
   if (pending_.empty()) return;
+  if (graph_.any_many()) {  // who reads them is not known: others may do so later
+    together_.start(graph_.size());
+    for (NodeId node : pending_) together_.put(node);
+  }
   const auto [low, high] = std::minmax_element(pending_.begin(), pending_.end());
   const std::int32_t first = index_of(*low);
   const std::int32_t last = index_of(*high);
@@ -169,9 +181,19 @@ void Collector::find_pending(std::span<const NodeId> nodes, bool training) {
     if (marks_.has(NodeId{i})) pending_.push_back(NodeId{i});
 }
 
+/// Whether lookups need no rows of their own: what a parameter holds there is their value. Not where that could be read
+/// behind the run, when the parameter may have changed.
+bool Collector::may_read_tables(std::span<const NodeId> nodes) {
+  if (work_.problem.lifetime != plan::Lifetime::kFinish || table_.any_kept) return false;
+  return std::none_of(nodes.begin(), nodes.end(), [&](NodeId node) {
+    while (of_signature(node).is_view) node = graph_.inputs(node)[0];
+    return of_signature(node).is_lookup;
+  });
+}
+
 /// Says what is pending in integers. Of a large graph this is done for every node of every minibatch: lists are made
 /// long enough before, and cut afterwards; what they held before is overwritten, so that little is set to zeros.
-void Collector::add_pending() {
+void Collector::add_pending(bool reads_tables) {
   plan::Problem& problem = work_.problem;
   work_.nodes.resize(pending_.size());
   problem.signature.resize(pending_.size());
@@ -209,6 +231,11 @@ void Collector::add_pending() {
     if (merges && (same[at(node)] != node || merge(node, *of.info))) {
       if (of.kind != Kind::kResult) ++work_.merged;
       work_.aliases.push_back(node);
+      continue;
+    }
+    if (reads_tables && of.is_lookup && !(graph_.is_many(node) && together_.has(node))) {
+      ++work_.views;
+      work_.in_table.push_back(node);
       continue;
     }
     const std::span<const NodeId> inputs = graph_.inputs(node);

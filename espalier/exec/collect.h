@@ -21,6 +21,7 @@ struct Work {
   std::vector<NodeId> nodes;    // by their numbers in the problem
   std::vector<NodeId> aliases;  // that get an address when the others have theirs; ascending
   std::vector<NodeId> leaves;   // that were met for the first time
+  std::vector<NodeId> in_table;  // lookups that are read where their table is; they have no value behind this run
 
   std::int64_t views = 0;
   std::int64_t merged = 0;
@@ -58,7 +59,8 @@ class Collector {
   void find_needed(std::span<const NodeId> nodes);
   void take_reached(const Wishes& wishes);
   void find_pending(std::span<const NodeId> nodes, bool training);
-  void add_pending();
+  bool may_read_tables(std::span<const NodeId> nodes);
+  void add_pending(bool reads_tables);
   bool merge(NodeId node, const OpInfo& info);
   bool is_memoable(NodeId node, const OpInfo& info) const;
   std::int32_t signature_number(NodeId node) {
@@ -81,6 +83,8 @@ class Collector {
     std::int32_t results = 1;
     std::int32_t operands = 0;  // that a plan looks at: not the parameters behind all others
     bool is_view = false;
+    bool is_lookup = false;     // of a parameter's row
+    bool takes_apart = false;   // the many rows that it reads may lie anywhere
     bool is_met = false;  // in the search under way
 
     std::span<const NodeId> in_plan(std::span<const NodeId> inputs) const {
@@ -102,6 +106,7 @@ class Collector {
   Work work_;
   Memo memo_;
   Marks marks_;
+  Marks together_;  // nodes of many rows that must lie one behind the other for those who read them
   std::vector<NodeId> pending_;
   std::vector<std::int32_t> number_;  // of nodes in the problem under way, by node; -1 for all others
   // By signature of the graph and variant; found once.

@@ -109,6 +109,18 @@ class ScheduleInput {
   Lists& lists_ = Lists::of_thread();
 };
 
+/// Gives a lookup the row of its table as its value, or the table itself where it looks many up.
+void read_in_table(const Graph& graph, NodeTable& table, NodeId lookup) {
+  std::byte* const first = table.address[at(graph.inputs(lookup)[0])];
+  if (graph.is_many(lookup)) {
+    table.set_value(lookup, first);
+    table.flags[at(lookup)] |= NodeTable::kInTable;
+  } else {
+    const std::int64_t row = graph.signature(lookup).info->table_row(graph.fields(lookup));
+    table.set_value(lookup, first + row * graph.bytes(lookup));
+  }
+}
+
 }  // namespace
 
 void Engine::clear() {
@@ -190,6 +202,7 @@ void Engine::run(Work& work, std::shared_ptr<const plan::Plan> plan) {
 
   for (std::size_t i = 0; i < work.nodes.size(); ++i)
     table_.set_value(work.nodes[i], run.row_of(static_cast<std::int32_t>(i)));
+  for (NodeId lookup : work.in_table) read_in_table(graph_, table_, lookup);
   for (NodeId alias : work.aliases) table_.set_value(alias, address_of_alias(alias));
   run.rows.reserve(run.nodes.size());
   for (std::int32_t number : run.plan->order) run.rows.push_back(run.nodes[static_cast<std::size_t>(number)]);
@@ -200,6 +213,7 @@ void Engine::run(Work& work, std::shared_ptr<const plan::Plan> plan) {
   } catch (...) {
     for (NodeId node : work.nodes) table_.drop_value(node);
     for (NodeId node : work.aliases) table_.drop_value(node);
+    for (NodeId node : work.in_table) table_.drop_value(node);
     memory_.give(run.values);
     throw;
   }
@@ -227,13 +241,14 @@ void Engine::run(Work& work, std::shared_ptr<const plan::Plan> plan) {
       table_.regions.push_back(alias);
     }
   }
-  bool any_freed = false;
-  for (std::size_t i = 0; i < work.nodes.size(); ++i) {
-    if (made.lasts[i] != 0) continue;
-    table_.drop_value(work.nodes[i]);
-    any_freed = true;
-  }
-  if (any_freed) {
+  lasting_.clear();
+  for (std::size_t i = 0; i < work.nodes.size(); ++i)
+    if (made.lasts[i] != 0)
+      lasting_.push_back(i);
+    else
+      table_.drop_value(work.nodes[i]);
+  for (NodeId node : work.in_table) table_.drop_value(node);
+  if (lasting_.size() < work.nodes.size() || !work.in_table.empty()) {
     for (NodeId alias : work.aliases)
       if (!table_.has_value(source_of_alias(alias))) table_.drop_value(alias);
     collector_.forget_merged();
@@ -262,21 +277,20 @@ void Engine::move_outputs(const Work& work, const Run& run) {
     return work.problem.facts[static_cast<std::size_t>(work.problem.signature[i])].row_bytes *
            work.problem.rows_of(static_cast<std::int32_t>(i));
   };
-  // A row that contains others moves as a whole, and they with it.
-  const auto moves = [&](std::size_t i) { return run.plan->lasts[i] != 0 && run.plan->inside[i] < 0; };
-  for (std::size_t i = 0; i < work.nodes.size(); ++i)
+  // A row that contains others moves as a whole, and they with it: they last as long.
+  const auto moves = [&](std::size_t i) { return run.plan->inside[i] < 0; };
+  for (const std::size_t i : lasting_)
     if (moves(i)) bytes += row_bytes(i);
   std::byte* to = memory_.take(bytes);
-  for (std::size_t i = 0; i < work.nodes.size(); ++i) {
+  for (const std::size_t i : lasting_) {
     if (!moves(i)) continue;
     if (row_bytes(i) > 0) std::memcpy(to, table_.address[at(work.nodes[i])], static_cast<std::size_t>(row_bytes(i)));
     table_.address[at(work.nodes[i])] = to;
     to += row_bytes(i);
   }
-  for (std::size_t i = 0; i < work.nodes.size(); ++i) {
-    if (run.plan->inside[i] < 0) continue;
+  for (const std::size_t i : lasting_) {
+    if (moves(i)) continue;
     const auto whole = static_cast<std::size_t>(run.plan->inside[i]);
-    if (!table_.has_value(work.nodes[whole])) table_.drop_value(work.nodes[i]);
     table_.address[at(work.nodes[i])] =
         table_.address[at(work.nodes[whole])] + (run.plan->within[i] - run.plan->within[whole]);
   }
@@ -309,12 +323,15 @@ void Engine::finish(std::span<const NodeId> nodes) {
 void Engine::keep(NodeId node) {
   table_.resize(graph_);
   table_.flags[at(node)] |= NodeTable::kKeep;
+  table_.any_kept = true;
 }
 
 void Engine::forget_values() {
   const std::vector<std::uint8_t> flags = table_.flags;
+  const bool any_kept = table_.any_kept;
   table_.clear();
   table_.resize(graph_);
+  table_.any_kept = any_kept;
   constexpr auto kAsked = static_cast<std::uint8_t>(NodeTable::kKeep | NodeTable::kApart);
   for (std::size_t i = 0; i < flags.size(); ++i)
     table_.flags[i] = static_cast<std::uint8_t>(table_.flags[i] | (flags[i] & kAsked));

@@ -71,7 +71,8 @@ class Engine final : public Executor {
   std::vector<NodeId> parameters_;  // the nodes of those that values were computed from
   Marks marks_;
   Statistics statistics_;
-  std::vector<Run> finished_;  // runs that cannot be differentiated, for explain()
+  std::vector<std::size_t> lasting_;  // of the run under way: the nodes whose values outlive it, by their numbers
+  std::vector<Run> finished_;         // runs that cannot be differentiated, for explain()
   Stopwatch since_clear_;
 };
 

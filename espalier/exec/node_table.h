@@ -49,6 +49,7 @@ struct NodeTable {
   static constexpr std::uint8_t kMemoable = 4;  // depends on lookups and parameters alone
   static constexpr std::uint8_t kApart = 8;     // has a row of its own: its gradient is wanted by itself
   static constexpr std::uint8_t kMany = 16;     // has many rows, which lie one behind the other and nowhere else
+  static constexpr std::uint8_t kInTable = 32;  // looks many up, which are read in its table, where its address is
 
   std::vector<std::byte*> address;
   std::vector<std::uint8_t> flags;
@@ -58,6 +59,7 @@ struct NodeTable {
   std::vector<NodeId> base;
   std::vector<std::int64_t> offset;  // from the beginning of the base's row, in bytes
   std::vector<NodeId> regions;       // the nodes that are not their own base, merged ones left out
+  bool any_kept = false;             // some node was asked for by the user
 
   /// Whether it lies by itself: in no other's row, and merged with none.
   bool is_apart(NodeId node) const { return is_apart(node, /*is_whole=*/false); }
@@ -76,7 +78,8 @@ struct NodeTable {
     address[at(node)] = where;
     flags[at(node)] |= kHasValue;
   }
-  void drop_value(NodeId node) { flags[at(node)] &= static_cast<std::uint8_t>(~kHasValue); }
+  void drop_value(NodeId node) { flags[at(node)] &= static_cast<std::uint8_t>(~(kHasValue | kInTable)); }
+  bool is_in_table(NodeId node) const { return (flags[at(node)] & kInTable) != 0; }
 
   /// Room for all nodes of a graph.
   void resize(const Graph& graph) {
@@ -109,6 +112,7 @@ struct NodeTable {
     base.clear();
     offset.clear();
     regions.clear();
+    any_kept = false;
   }
 };
 

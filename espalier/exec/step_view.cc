@@ -82,6 +82,8 @@ Rows StepView::result_rows(std::int64_t width, std::int32_t k, std::vector<std::
 }
 
 ConstRows StepView::operand_rows(std::size_t i, std::int64_t width) {
+  const auto is_in_table = [&](NodeId node) { return table_.is_in_table(graph_.inputs(node)[i]); };
+  if (takes_whole_ && std::any_of(nodes_.begin(), nodes_.end(), is_in_table)) return rows_in_tables(i, width);
   if (is_many_)
     return many_rows_at<const float>(
         nodes_.size(), width, memory_, [&](std::size_t j) { return rows_read(j, i); },
@@ -97,6 +99,22 @@ ConstRows StepView::operand_rows(std::size_t i, std::int64_t width) {
         offsets(i));
   return rows_at<const float>(
       in_.rows, width, memory_, [&](std::int64_t r) { return first_of(static_cast<std::size_t>(r)); }, offsets(i));
+}
+
+ConstRows StepView::rows_in_tables(std::size_t i, std::int64_t width) {
+  const float* const first = address(graph_.inputs(nodes_[0])[i]);
+  std::vector<std::int64_t>& to = offsets(i);
+  to.clear();
+  for (NodeId node : nodes_) {
+    const NodeId operand = graph_.inputs(node)[i];
+    const std::int64_t begin =
+        (reinterpret_cast<std::intptr_t>(address(operand)) - reinterpret_cast<std::intptr_t>(first)) /
+        static_cast<std::intptr_t>(sizeof(float));
+    const auto table_row = table_.is_in_table(operand) ? graph_.signature(operand).info->table_row : nullptr;
+    for (std::int64_t r = 0; r < graph_.rows(operand); ++r)
+      to.push_back(begin + width * (table_row == nullptr ? r : table_row(graph_.fields(operand, r))));
+  }
+  return {first, std::ssize(to), width, width, to.data()};
 }
 
 bool StepView::reads_zeros(std::size_t i) const {

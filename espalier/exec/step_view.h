@@ -116,6 +116,8 @@ class StepView {
   Rows result_rows(std::int64_t width, std::int32_t k, std::vector<std::int64_t>& to) const;
   /// The rows of operand i, wherever they lie.
   ConstRows operand_rows(std::size_t i, std::int64_t width);
+  /// The same where some nodes look up many rows that are read where their table is.
+  ConstRows rows_in_tables(std::size_t i, std::int64_t width);
   std::vector<std::int64_t>& offsets(std::size_t i) {
     while (offsets_.size() <= i) offsets_.emplace_back();
     return offsets_[i];
