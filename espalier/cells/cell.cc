@@ -137,7 +137,8 @@ bool Core::record_again(std::span<const Expr> inputs, SourceLine where, std::spa
   const GraphSlot* const slot = inputs[0].slot();
   if (slot == nullptr || slot->generation.load(std::memory_order_acquire) != inputs[0].generation()) return false;
   Graph& graph = *slot->graph.load(std::memory_order_acquire);
-  std::array<NodeId, KnownCell::kMostInputs> nodes;  // NOLINT(cppcoreguidelines-pro-type-member-init): as many as inputs
+  std::array<NodeId, KnownCell::kMostInputs>
+      nodes;  // NOLINT(cppcoreguidelines-pro-type-member-init): as many as inputs
   const KnownCell* const known = graph.known_use(uses_->uid(), inputs, nodes);
   if (known == nullptr) return false;
   const std::span<const NodeId> stacked(nodes.data(), inputs.size());

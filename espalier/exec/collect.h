@@ -18,9 +18,9 @@ class Wishes;
 /// What is to be done.
 struct Work {
   plan::Problem problem;
-  std::vector<NodeId> nodes;    // by their numbers in the problem
-  std::vector<NodeId> aliases;  // that get an address when the others have theirs; ascending
-  std::vector<NodeId> leaves;   // that were met for the first time
+  std::vector<NodeId> nodes;     // by their numbers in the problem
+  std::vector<NodeId> aliases;   // that get an address when the others have theirs; ascending
+  std::vector<NodeId> leaves;    // that were met for the first time
   std::vector<NodeId> in_table;  // lookups that are read where their table is; they have no value behind this run
 
   std::int64_t views = 0;
@@ -83,9 +83,9 @@ class Collector {
     std::int32_t results = 1;
     std::int32_t operands = 0;  // that a plan looks at: not the parameters behind all others
     bool is_view = false;
-    bool is_lookup = false;     // of a parameter's row
-    bool takes_apart = false;   // the many rows that it reads may lie anywhere
-    bool is_met = false;  // in the search under way
+    bool is_lookup = false;    // of a parameter's row
+    bool takes_apart = false;  // the many rows that it reads may lie anywhere
+    bool is_met = false;       // in the search under way
 
     std::span<const NodeId> in_plan(std::span<const NodeId> inputs) const {
       return operands == kAll ? inputs : inputs.first(static_cast<std::size_t>(operands));

@@ -13,8 +13,6 @@
 namespace espalier {
 namespace {
 
-/// In a key, the name of a shared input; other input words are types.
-constexpr std::uint32_t kSharedInput = 0x80000000U;
 [[noreturn]] void refuse_stale(std::string_view what, std::string_view name, NodeId node, std::string_view at) {
   throw UsageError(
       fmt::format("{0}: {1} belongs to a graph that was cleared or destroyed\n  {1}: node {2}{3}\n"
@@ -304,10 +302,8 @@ void Graph::grow_fields(std::size_t at_least) {
   return expr(NodeId{size_++});
 }
 
-/// Appends a node of a known signature, whose inputs are in place.
-[[gnu::always_inline]] inline NodeId Graph::append_known(SignatureId signature, std::size_t operands,
-                                                         const void* fields, InstanceId instance, SourceLine where,
-                                                         std::int32_t rows, std::int32_t given) {
+NodeId Graph::append_known(SignatureId signature, std::size_t operands, const void* fields, InstanceId instance,
+                           SourceLine where, std::int32_t rows, std::int32_t given) {
   if (size_ == capacity_) [[unlikely]]
     grow();
   const auto n = static_cast<std::size_t>(size_);
@@ -332,8 +328,8 @@ const Parameter* parameter_in(const Expr&) { return nullptr; }
 template <class Given>
 [[gnu::always_inline]] inline std::int32_t Graph::record_like_newest(const NewestOp& newest, const OpInfo& info,
                                                                      const void* attrs, const void* fields,
-                                                                     std::span<const Given> operands,
-                                                                     SourceLine where, std::int32_t given) {
+                                                                     std::span<const Given> operands, SourceLine where,
+                                                                     std::int32_t given) {
   if (newest.info != &info || newest.epoch != epoch_ || newest.operands != operands.size()) return -1;
   const std::size_t sample = at(newest.node);
   const std::size_t count = operands.size();
@@ -396,8 +392,8 @@ void Graph::remember(NewestOp& newest, const OpInfo& info, NodeId node, std::spa
 
 Expr Graph::record(const OpInfo& info, const void* attrs, const void* fields, std::span<const Operand> operands) {
   NewestOp& newest = newest_op(info, operands.back().parameter());
-  if (const std::int32_t like = record_like_newest(newest, info, attrs, fields, operands, operands.front().where(),
-                                                   kSingle);
+  if (const std::int32_t like =
+          record_like_newest(newest, info, attrs, fields, operands, operands.front().where(), kSingle);
       like >= 0)
     return expr(NodeId{like});
   const Expr result = record_operands(info, attrs, fields, operands, kSingle);
@@ -468,114 +464,6 @@ Expr Graph::record_leaf(const OpInfo& info, const void* attrs, const void* field
   } catch (const Refusal& refusal) {
     refuse(info, refusal, {}, where, before);
   }
-}
-
-const KnownCell* Graph::known_use(std::uint64_t cell, std::span<const Expr> inputs,
-                                  std::span<NodeId, KnownCell::kMostInputs> nodes) {
-  if (inputs.empty() || inputs.size() > nodes.size()) return nullptr;
-  std::array<TypeId, KnownCell::kMostInputs> types;  // NOLINT(cppcoreguidelines-pro-type-member-init): as many as inputs
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!owns(inputs[i])) return nullptr;
-    nodes[i] = inputs[i].node();
-    const Head head = head_[at(nodes[i])];
-    if (head.shared != 0 || head.rows != head_[at(nodes[0])].rows) return nullptr;
-    types[i] = head.type;
-  }
-  const KnownCell* const known = known_cells_.find(cell, {types.data(), inputs.size()});
-  return known != nullptr && known->epoch == epoch_ ? known : nullptr;
-}
-
-NodeId Graph::record_like(NodeId sample, std::int32_t results, std::span<const NodeId> stacked, SourceLine where) {
-  if (size_ == capacity_) [[unlikely]]
-    grow();
-  const std::size_t like = at(sample);
-  const std::size_t operands = begin_[like + 1].inputs - begin_[like].inputs;
-  NodeId* const nodes = room_for_inputs(operands);
-  InstanceId instance = kNoInstance;
-  for (std::size_t i = 0; i < stacked.size(); ++i) {
-    nodes[i] = stacked[i];
-    join(instance, head_[at(stacked[i])].instance);
-  }
-  const NodeId* const of_sample = inputs_.data() + begin_[like].inputs;
-  for (std::size_t i = stacked.size(); i < operands; ++i) nodes[i] = of_sample[i];
-  const auto n = static_cast<std::size_t>(size_++);
-  signature_[n] = signature_[like];
-  head_[n] = {head_[like].type, instance == kNoInstance ? current_instance_ : instance, head_[at(stacked[0])].rows, 0};
-  source_[n] = where;
-  begin_[n].fields = 0;
-  begin_[n + 1].inputs = begin_[n].inputs + static_cast<std::uint32_t>(operands);
-  const NodeId cell{static_cast<std::int32_t>(n)};
-  append_results_like(sample, cell, results, where);
-  return cell;
-}
-
-/// The further results of a cell, each a node of which it is the input.
-[[gnu::always_inline]] inline void Graph::append_results_like(NodeId sample, NodeId cell, std::int32_t results,
-                                                              SourceLine where) {
-  for (std::int32_t k = 1; k < results; ++k) {
-    if (size_ == capacity_) [[unlikely]]
-      grow();
-    *room_for_inputs(1) = cell;
-    const std::size_t like = at(sample) + static_cast<std::size_t>(k);
-    const auto n = static_cast<std::size_t>(size_++);
-    signature_[n] = signature_[like];
-    head_[n] = {head_[like].type, head_[at(cell)].instance, head_[at(cell)].rows, 0};
-    source_[n] = where;
-    begin_[n].fields = 0;
-    begin_[n + 1].inputs = begin_[n].inputs + 1;
-  }
-}
-
-NodeId Graph::record_rows_like(NodeId sample, const void* fields, std::int32_t rows, std::int32_t results,
-                               NodeId stacked, SourceLine where) {
-  const std::size_t like = at(sample);
-  const std::size_t operands = begin_[like + 1].inputs - begin_[like].inputs;
-  NodeId* const nodes = room_for_inputs(operands);
-  const NodeId* const of_sample = inputs_.data() + begin_[like].inputs;
-  nodes[0] = stacked;
-  std::copy(of_sample + 1, of_sample + operands, nodes + 1);
-  const NodeId node = append_known(signature_[like], operands, fields, head_[at(stacked)].instance, where, rows, rows);
-  any_many_ = true;
-  append_results_like(sample, node, results, where);
-  return node;
-}
-
-std::int32_t Graph::record_rows_again(std::span<const SignatureId> results,
-                                      std::span<const Parameter* const> parameters, const void* fields,
-                                      std::int32_t rows, NodeId stacked, SourceLine where) {
-  const auto attr_words = static_cast<std::size_t>(signatures_[results[0]].info->attr_words);
-  const std::span<const std::uint32_t> words = signatures_.key(results[0]).subspan(1 + attr_words);
-  const std::size_t operands = 1 + parameters.size();
-  NodeId* const nodes = room_for_inputs(operands);  // parameters have no inputs: it stays where it is
-  nodes[0] = stacked;
-  if (words.size() != operands || words[0] != static_cast<std::uint32_t>(index_of(head_[at(stacked)].type))) return -1;
-  for (std::size_t i = 1; i < operands; ++i) {
-    nodes[i] = parameter(*parameters[i - 1]).node();
-    if (words[i] != (kSharedInput | head_[at(nodes[i])].shared)) return -1;
-  }
-  const InstanceId instance = head_[at(stacked)].instance;
-  const NodeId node = append_known(results[0], operands, fields, instance, where, rows, rows);
-  any_many_ = true;
-  for (const SignatureId signature : results.subspan(1)) {
-    *room_for_inputs(1) = node;
-    append_known(signature, 1, nullptr, head_[at(node)].instance, where, rows, kSingle);
-  }
-  return index_of(node);
-}
-
-NodeId Graph::record_like(NodeId sample, const void* fields, std::span<const NodeId> stacked, SourceLine where) {
-  const std::size_t like = at(sample);
-  const std::size_t operands = begin_[like + 1].inputs - begin_[like].inputs;
-  NodeId* const nodes = room_for_inputs(operands);
-  InstanceId instance = kNoInstance;
-  for (std::size_t i = 0; i < stacked.size(); ++i) {
-    nodes[i] = stacked[i];
-    join(instance, head_[at(stacked[i])].instance);
-  }
-  const NodeId* const of_sample = inputs_.data() + begin_[like].inputs;
-  for (std::size_t i = stacked.size(); i < operands; ++i) nodes[i] = of_sample[i];
-  const std::int32_t rows = stacked.empty() ? kSingle : head_[at(stacked[0])].rows;
-  return append_known(signature_[like], operands, fields, instance, where, rows, rows);
 }
 
 void Graph::refuse(const OpInfo& info, const Refusal& refusal, std::span<const NodeId> operands, SourceLine where,

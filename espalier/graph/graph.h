@@ -198,8 +198,8 @@ class ESPALIER_EXPORT Graph {
   NodeId record_like(NodeId sample, std::int32_t results, std::span<const NodeId> stacked, SourceLine where);
   /// The cells that were used here, to find a sample by.
   KnownCells& known_cells() { return known_cells_; }
-  /// The known use of a cell with inputs like these, all stacked and of as many rows, whose nodes are written to `nodes`
-  /// then; null where there is none.
+  /// The known use of a cell with inputs like these, all stacked and of as many rows, whose nodes are written to
+  /// `nodes` then; null where there is none.
   const KnownCell* known_use(std::uint64_t cell, std::span<const Expr> inputs,
                              std::span<NodeId, KnownCell::kMostInputs> nodes);
   /// Another number whenever recorded nodes are taken back or cleared: samples of before are none any more.
@@ -298,8 +298,10 @@ class ESPALIER_EXPORT Graph {
   /// `given` is how many rows there are fields for, or kSingle.
   Expr append(const OpInfo& info, const void* attrs, const void* fields, std::span<const NodeId> operands,
               SourceLine where, std::int32_t given = kSingle);
+  /// Appends a node of a known signature, whose inputs are in place.
   NodeId append_known(SignatureId signature, std::size_t operands, const void* fields, InstanceId instance,
                       SourceLine where, std::int32_t rows, std::int32_t given);
+  std::size_t put_operands_like(NodeId sample, std::span<const NodeId> stacked, InstanceId& instance);
   void append_results_like(NodeId sample, NodeId cell, std::int32_t results, SourceLine where);
   /// Joins the instance of a further operand to that of those before.
   static void join(InstanceId& instance, InstanceId of) {

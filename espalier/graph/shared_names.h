@@ -7,6 +7,9 @@
 
 namespace espalier {
 
+/// In a key, the name of a shared input; other input words are types.
+inline constexpr std::uint32_t kSharedInput = 0x80000000U;
+
 /// Names of parameters, and of what was derived from them, count down from here by their numbers, which stay. All other
 /// shared nodes are named by their ids, from 1. There are fewer nodes than would reach the others.
 inline constexpr std::uint32_t kFirstName = 0x7FFFFFFFU;

@@ -93,11 +93,12 @@ Expr ChildSumTreeLstm::remembered(const Operand* x, const Children& children) co
   for (const TreeState& child : children.list()) {
     ExprList inputs{child.h, child.c};
     if (x != nullptr) inputs.push_back(from_x);
-    memories.push_back(detail::record_cell<1>(*forget_cell_, at.where, inputs, [&](std::span<const Expr> in, ExprList& to) {
-      Expr forget = affine(at(in[0]), at(u_f_), at(b_f_));
-      if (in.size() > 2) forget = add(at(in[2]), at(forget));
-      to = {mul(at(sigmoid(at(forget))), at(in[1]))};
-    })[0]);
+    memories.push_back(
+        detail::record_cell<1>(*forget_cell_, at.where, inputs, [&](std::span<const Expr> in, ExprList& to) {
+          Expr forget = affine(at(in[0]), at(u_f_), at(b_f_));
+          if (in.size() > 2) forget = add(at(in[2]), at(forget));
+          to = {mul(at(sigmoid(at(forget))), at(in[1]))};
+        })[0]);
   }
   return memories.size() == 1 ? memories[0] : sum(at(memories));
 }

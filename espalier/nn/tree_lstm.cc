@@ -79,8 +79,8 @@ void NaryTreeLstm::make_recursion() {
     for (std::size_t i = 0; i < in.size(); ++i) (i % 2 == 0 ? h : c).push_back(in[i]);
     return tree_state(at, affine(at(concat(at(h), 0)), at(u), at(b)), hidden, c);
   };
-  recursion_ = std::make_shared<const Recursion>(
-      "tree_lstm", std::vector<RecursionKind>{{0, leaf}, {children_, node, TakesX::kNo}});
+  recursion_ = std::make_shared<const Recursion>("tree_lstm",
+                                                 std::vector<RecursionKind>{{0, leaf}, {children_, node, TakesX::kNo}});
 }
 
 TreeState NaryTreeLstm::rows(Operand x, const Structure& tree) const {

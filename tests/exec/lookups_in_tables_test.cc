@@ -65,8 +65,7 @@ TEST_F(LookupsInTables, AnOutputHasMemoryOfItsOwn) {
     const Expr output = is_sliced ? slice(x, 1, 4) : x;
     const Expr other = tanh(lookup(graph, table, 2));
     graph.finish({output, other});
-    const std::vector<float> expected =
-        is_sliced ? std::vector<float>(before.begin() + 1, before.begin() + 4) : before;
+    const std::vector<float> expected = is_sliced ? std::vector<float>(before.begin() + 1, before.begin() + 4) : before;
     change_table();
     EXPECT_EQ(numbers(output), expected);
   }
@@ -156,7 +155,9 @@ TEST_F(LookupsInTables, OfManyRowsAreReadThereByRecursions) {
       for (std::size_t i = 0; i < sentences.size(); ++i) {
         graph.begin_instance();
         const Expr x = lookup(graph, table, sentences[i]);
-        const Expr of_x = !is_mixed || i % 3 == 0 ? x : i % 3 == 1 ? tanh(x) : graph.input_rows({kWidth}, row_of_table(1));
+        const Expr of_x = !is_mixed || i % 3 == 0 ? x
+                          : i % 3 == 1            ? tanh(x)
+                                                  : graph.input_rows({kWidth}, row_of_table(1));
         outputs.push_back(lstm.rows(of_x));
       }
       return outputs;

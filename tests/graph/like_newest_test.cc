@@ -54,10 +54,14 @@ TEST(LikeNewest, FieldsOfManyRowsAreRefusedAfterOthersWereTaken) {
   EXPECT_EQ(y.value().at(0), table.value().at(2));
   EXPECT_EQ(y.value().at(5), table.value().at(5));
   cross_entropy_each(x, std::vector<std::int32_t>{1, 0});
-  EXPECT_EQ(refusal_of([&] { cross_entropy_each(x, std::vector<std::int32_t>{1, 0, 1}); })
-                .find("cross_entropy: 3 rows are to be made, and x has 2"),
+  EXPECT_EQ(refusal_of([&] {
+              cross_entropy_each(x, std::vector<std::int32_t>{1, 0, 1});
+            }).find("cross_entropy: 3 rows are to be made, and x has 2"),
             0U);
-  EXPECT_EQ(refusal_of([&] { cross_entropy_each(y, std::vector<std::int32_t>{1, 0, 2}); }).find("cross_entropy: label 2 is outside x [2]"), 0U);
+  EXPECT_EQ(refusal_of([&] {
+              cross_entropy_each(y, std::vector<std::int32_t>{1, 0, 2});
+            }).find("cross_entropy: label 2 is outside x [2]"),
+            0U);
 }
 
 TEST(LikeNewest, ShapesMakeSignaturesOfTheirOwn) {
