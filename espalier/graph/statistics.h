@@ -9,7 +9,7 @@ namespace espalier {
 struct Statistics {
   std::int64_t runs = 0;
   std::int64_t nodes = 0;   // that ran in a step: leaves, views and merged nodes do not
-  std::int64_t views = 0;   // slices and the like, which are parts of another node's row and cost nothing
+  std::int64_t views = 0;   // slices and the like, and lookups in finish(): parts of another node's, which cost nothing
   std::int64_t merged = 0;  // nodes whose value was that of an equal node
   std::int64_t steps = 0;
   std::int64_t bound = 0;         // no schedule has fewer steps
