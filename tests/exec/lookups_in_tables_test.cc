@@ -1,7 +1,7 @@
 /// finish() reads what was looked up where its table is; values that outlive the run have memory of their own.
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <random>
 #include <span>
@@ -26,25 +26,39 @@ class LookupsInTables : public testing::SmallModel {
     const Tensor value = expr.value();
     return {value.as<float>().begin(), value.as<float>().end()};
   }
-  void change_table() { std::fill_n(table.mutable_value().as<float>().begin(), 9 * kWidth, 7.0F); }
+  static void expect_like(const Expr& given, const Expr& expected) {
+    const std::vector<float> g = numbers(given);
+    const std::vector<float> e = numbers(expected);
+    ASSERT_EQ(g.size(), e.size());
+    for (std::size_t k = 0; k < g.size(); ++k) EXPECT_NEAR(g[k], e[k], 2e-5);
+  }
+  static void expect_like(std::span<const Expr> given, std::span<const Expr> expected) {
+    ASSERT_EQ(given.size(), expected.size());
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      SCOPED_TRACE(i);
+      expect_like(given[i], expected[i]);
+    }
+  }
+  void change_table() {
+    for (float& number : table.mutable_value().as<float>()) number += 1;
+  }
 
   static constexpr GraphOptions kEach{.memoise = Memoise::kOff};
 };
 
 TEST_F(LookupsInTables, TakeNoStepAndAreNotCopied) {
+  constexpr std::array kRows{4, 1, 4, 8};
   Graph graph(kEach);
   std::vector<Expr> outputs;
-  for (const std::int32_t row : {4, 1, 4, 8}) outputs.push_back(tanh(lookup(graph, table, row)));
+  for (const std::int32_t row : kRows) outputs.push_back(tanh(lookup(graph, table, row)));
   graph.finish(outputs);
   EXPECT_EQ(graph.statistics().steps, 1);
   EXPECT_EQ(graph.statistics().nodes, 4);
   EXPECT_EQ(graph.statistics().views, 4);
   Graph twin({.execution = Execution::kPlain});
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const std::vector<float> expected = numbers(tanh(lookup(twin, table, std::vector{4, 1, 4, 8}[i])));
-    const std::vector<float> given = numbers(outputs[i]);
-    for (std::size_t k = 0; k < given.size(); ++k) EXPECT_NEAR(given[k], expected[k], 1e-6);
-  }
+  std::vector<Expr> expected;
+  for (const std::int32_t row : kRows) expected.push_back(tanh(lookup(twin, table, row)));
+  expect_like(outputs, expected);
 }
 
 TEST_F(LookupsInTables, EqualOnesAreMergedAllTheSame) {
@@ -132,12 +146,7 @@ TEST_F(LookupsInTables, ReadByManyOpsGiveWhatTheTwinGives) {
       Graph graph({.strategy = strategy, .memoise = memoise});
       const std::vector<Expr> given = record(graph);
       graph.finish(given);
-      for (std::size_t i = 0; i < given.size(); ++i) {
-        const std::vector<float> g = numbers(given[i]);
-        const std::vector<float> e = numbers(expected[i]);
-        ASSERT_EQ(g.size(), e.size());
-        for (std::size_t k = 0; k < g.size(); ++k) EXPECT_NEAR(g[k], e[k], 2e-5) << "output " << i;
-      }
+      expect_like(given, expected);
     }
 }
 
@@ -169,12 +178,7 @@ TEST_F(LookupsInTables, OfManyRowsAreReadThereByRecursions) {
     graph.finish(given);
     // What tanh reads lies one row behind the other: it is computed.
     EXPECT_EQ(graph.statistics().steps, is_mixed ? 3 : 1);
-    for (std::size_t i = 0; i < given.size(); ++i) {
-      const std::vector<float> g = numbers(given[i]);
-      const std::vector<float> e = numbers(expected[i]);
-      ASSERT_EQ(g.size(), e.size());
-      for (std::size_t k = 0; k < g.size(); ++k) EXPECT_NEAR(g[k], e[k], 2e-5) << "sentence " << i;
-    }
+    expect_like(given, expected);
   }
 }
 
@@ -189,14 +193,9 @@ TEST_F(LookupsInTables, OfManyRowsAreComputedWhereOthersReadThemToo) {
   graph.finish({states, joined, last});
   Graph twin({.execution = Execution::kPlain});
   const Expr same = lookup(twin, table, words);
-  const std::vector<float> e = numbers(tanh(join_rows(same, 5)));
-  const std::vector<float> g = numbers(joined);
-  for (std::size_t k = 0; k < g.size(); ++k) EXPECT_NEAR(g[k], e[k], 1e-6);
-  const std::vector<float> l = numbers(last);
-  for (std::size_t k = 0; k < l.size(); ++k) EXPECT_NEAR(l[k], e[4 * kWidth + k], 1e-6);
-  const std::vector<float> of_twin = numbers(lstm.rows(same));
-  const std::vector<float> given = numbers(states);
-  for (std::size_t k = 0; k < given.size(); ++k) EXPECT_NEAR(given[k], of_twin[k], 1e-5);
+  expect_like(joined, tanh(join_rows(same, 5)));
+  expect_like(last, tanh(row(same, 4)));
+  expect_like(states, lstm.rows(same));
 }
 
 TEST_F(LookupsInTables, OfManyRowsAreComputedBehindAnEarlierRun) {
