@@ -95,8 +95,8 @@ void Collector::find_needed(std::span<const NodeId> nodes) {
     last = std::max(last, index_of(node));
   }
   for (OfSignature& of : of_signature_) of.is_met = false;
-  const bool any_many = graph_.any_many();
-  together_.start(any_many ? graph_.size() : 0);
+  const bool asks_who_reads = work_.problem.lifetime == plan::Lifetime::kFinish && graph_.any_many();
+  if (asks_who_reads) together_.start(graph_.size());
   for (std::int32_t i = last; i >= 0; --i) {
     const NodeId node{i};
     if (!marks_.has(node)) continue;
@@ -110,7 +110,7 @@ void Collector::find_needed(std::span<const NodeId> nodes) {
     const std::span<const NodeId> inputs = graph_.inputs(node);
     for (NodeId input : of.is_met ? of.in_plan(inputs) : inputs) marks_.put(input);
     of.is_met = true;
-    if (any_many && !of.takes_apart)
+    if (asks_who_reads && !of.takes_apart)
       for (NodeId input : of.in_plan(inputs)) together_.put(input);
   }
   pending_.resize(at(last + 1));
@@ -164,7 +164,7 @@ void Collector::find_pending(std::span<const NodeId> nodes, bool training) {
       for (NodeId input : graph_.inputs(node)) visit(input, is_missing(input));
   }
   if (pending_.empty()) return;
-  if (graph_.any_many()) {  // who reads them is not known: others may do so later
+  if (work_.problem.lifetime == plan::Lifetime::kFinish && graph_.any_many()) {  // who reads them is not known
     together_.start(graph_.size());
     for (NodeId node : pending_) together_.put(node);
   }

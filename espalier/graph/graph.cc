@@ -302,8 +302,10 @@ void Graph::grow_fields(std::size_t at_least) {
   return expr(NodeId{size_++});
 }
 
-NodeId Graph::append_known(SignatureId signature, std::size_t operands, const void* fields, InstanceId instance,
-                           SourceLine where, std::int32_t rows, std::int32_t given) {
+[[gnu::always_inline]] inline NodeId Graph::append_known_inline(SignatureId signature, std::size_t operands,
+                                                                const void* fields, InstanceId instance,
+                                                                SourceLine where, std::int32_t rows,
+                                                                std::int32_t given) {
   if (size_ == capacity_) [[unlikely]]
     grow();
   const auto n = static_cast<std::size_t>(size_);
@@ -315,6 +317,11 @@ NodeId Graph::append_known(SignatureId signature, std::size_t operands, const vo
   source_[n] = where;
   begin_[n + 1].inputs = begin_[n].inputs + static_cast<std::uint32_t>(operands);
   return NodeId{size_++};
+}
+
+NodeId Graph::append_known(SignatureId signature, std::size_t operands, const void* fields, InstanceId instance,
+                           SourceLine where, std::int32_t rows, std::int32_t given) {
+  return append_known_inline(signature, operands, fields, instance, where, rows, given);
 }
 
 /// An operand as it is given to ops with named inputs, and to ops that take any number.
@@ -360,7 +367,7 @@ template <class Given>
   }
   if (info.check != nullptr && !are_choices(signatures_[signature_[sample]], fields, given)) return -1;
   any_many_ |= given != kSingle;
-  return index_of(append_known(signature_[sample], count, fields, instance, where, rows, given));
+  return index_of(append_known_inline(signature_[sample], count, fields, instance, where, rows, given));
 }
 
 /// Remembers a node, where others may be recorded like it.

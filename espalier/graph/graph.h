@@ -301,6 +301,9 @@ class ESPALIER_EXPORT Graph {
   /// Appends a node of a known signature, whose inputs are in place.
   NodeId append_known(SignatureId signature, std::size_t operands, const void* fields, InstanceId instance,
                       SourceLine where, std::int32_t rows, std::int32_t given);
+  /// The same in the middle of who asks.
+  NodeId append_known_inline(SignatureId signature, std::size_t operands, const void* fields, InstanceId instance,
+                             SourceLine where, std::int32_t rows, std::int32_t given);
   std::size_t put_operands_like(NodeId sample, std::span<const NodeId> stacked, InstanceId& instance);
   void append_results_like(NodeId sample, NodeId cell, std::int32_t results, SourceLine where);
   /// Joins the instance of a further operand to that of those before.
