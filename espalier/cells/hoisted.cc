@@ -17,10 +17,10 @@ ops::Weights hoisted_weights(const Program& program, const StepIn& in, const flo
 
 }  // namespace
 
-void multiply_hoisted(const Program& program, const StepIn& in) {
+void multiply_hoisted(const Program& program, const StepIn& in, const Rows& y) {
   const float* bias = nullptr;
   const ops::Weights W = hoisted_weights(program, in, bias);
-  ops::multiply_by_weights(in[0], W, bias, in.hoisted, /*accumulate=*/false);
+  ops::multiply_by_weights(in[0], W, bias, y, /*accumulate=*/false);
 }
 
 void multiply_hoisted_backward(const Program& program, const StepIn& in, const ConstRows& dy, const GradRows& dx) {

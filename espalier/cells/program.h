@@ -222,9 +222,9 @@ void run_forward(const void* attrs, const StepIn& in, const StepOut& out);
 void run_backward(const void* attrs, const Saved& saved, Grads& grads);
 void run_weight_gradients(const void* attrs, const Saved& saved, Grads& grads);
 bool moves_shared_inputs(const void* attrs, const StepIn& in);
-/// The first product of a program that hoists (cells/hoisted.cc), to where `in` says, and from its gradient dy to that
-/// of x.
-void multiply_hoisted(const Program& program, const StepIn& in);
+/// The first product of a program that hoists (cells/hoisted.cc), of the first of `in` to `y`, and from its gradient dy
+/// to that of x.
+void multiply_hoisted(const Program& program, const StepIn& in, const Rows& y);
 void multiply_hoisted_backward(const Program& program, const StepIn& in, const ConstRows& dy, const GradRows& dx);
 
 }  // namespace espalier::cells

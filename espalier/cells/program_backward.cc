@@ -153,8 +153,9 @@ void backward_piece(Frame& frame, std::int64_t begin, std::int64_t count) {
 /// The gradients of shared inputs. One that several instructions share is stored by the first of them.
 class WeightGradients {
  public:
-  WeightGradients(const ProgramRun& run, const ConstRows& dy, const Kept& deferred, const Grads& grads)
-      : run_(run), dy_(dy), deferred_(deferred), grads_(grads), frame_(run, /*backward=*/true) {
+  WeightGradients(const ProgramRun& run, const ConstRows& dy, const Kept& deferred, const Grads& grads,
+                  const HoistedRows& hoisted)
+      : run_(run), dy_(dy), deferred_(deferred), grads_(grads), hoisted_(hoisted), frame_(run, /*backward=*/true) {
     frame_.open_all();
   }
 
@@ -215,13 +216,16 @@ class WeightGradients {
   void add_of_product(const Instruction& instruction) {
     const std::int64_t zeros = run_.rows_of_zeros(instruction);
     const auto behind_zeros = [&](const ConstRows& rows) { return ops::piece_of(rows, zeros, rows.count - zeros); };
-    const ConstRows dy = behind_zeros(gradient_of_result(instruction));
+    const bool is_hoisted = hoisted_.x.data != nullptr && &instruction == run_.program().instructions().data();
+    const ConstRows dy = is_hoisted ? hoisted_.dy : behind_zeros(gradient_of_result(instruction));
     float* db = bias_gradient(instruction);
     const Value& W = run_.program().value(instruction.in[at(instruction.parts)]);
     if (const GradRows& dW = grads_[at(W.shared)]) {
       const std::int64_t m = W.shape[1];
       const bool accumulate = accumulates(W.shared);
-      const auto part = [&](std::int32_t k) { return writable(behind_zeros(frame_.operand(instruction, at(k)))); };
+      const auto part = [&](std::int32_t k) {
+        return writable(is_hoisted ? hoisted_.x : behind_zeros(frame_.operand(instruction, at(k))));
+      };
       if (dy.count == 0) {
         if (!accumulate) kernels::fill(0.0F, {dW.rows().data, at(W.shape.elements())});
         return;
@@ -252,6 +256,7 @@ class WeightGradients {
   const ConstRows& dy_;
   const Kept& deferred_;
   const Grads& grads_;
+  const HoistedRows& hoisted_;
   Frame frame_;
   std::uint32_t written_ = 0;
 };
@@ -265,8 +270,9 @@ void ProgramRun::backward(std::int64_t begin, std::int64_t count) const {
   });
 }
 
-void ProgramRun::weight_gradients(const ConstRows& dy, const Kept& deferred, const Grads& grads) const {
-  WeightGradients(*this, dy, deferred, grads).add_all();
+void ProgramRun::weight_gradients(const ConstRows& dy, const Kept& deferred, const Grads& grads,
+                                  const HoistedRows& hoisted) const {
+  WeightGradients(*this, dy, deferred, grads, hoisted).add_all();
 }
 
 }  // namespace espalier::cells

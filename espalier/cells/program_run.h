@@ -53,6 +53,12 @@ struct ZeroInputs {
   std::uint32_t inputs = 0;  // a bit each
 };
 
+/// What the product that a program hoists was made of, and its gradient, where that is not row by row.
+struct HoistedRows {
+  ConstRows x;
+  ConstRows dy;
+};
+
 class ProgramRun {
  public:
   /// What forward reads and writes. The lists of `in` must stay where they are; `saved` is none where nothing is left
@@ -67,7 +73,8 @@ class ProgramRun {
   void forward(std::int64_t begin, std::int64_t count) const;
   void backward(std::int64_t begin, std::int64_t count) const;
   /// The gradients of shared inputs, over all rows. `dy` is the gradient of the first result.
-  void weight_gradients(const ConstRows& dy, const Kept& deferred, const Grads& grads) const;
+  void weight_gradients(const ConstRows& dy, const Kept& deferred, const Grads& grads,
+                        const HoistedRows& hoisted = {}) const;
 
   // --- for running it ------------------------------------------------------------------------------------------------
 

@@ -58,7 +58,10 @@ bool RecursionOrder::is_of(const CompiledRecursion& compiled, const StepIn& in) 
   return recursion_ == compiled.uid() && begins_.size() == 2 * nodes && fields_.size() == bytes &&
          std::equal(in.node_begin, in.node_begin + nodes, begins_.begin()) &&
          std::equal(in.operand_begin, in.operand_begin + nodes, begins_.begin() + static_cast<std::ptrdiff_t>(nodes)) &&
-         std::memcmp(in.fields_data, fields_.data(), bytes) == 0;
+         std::memcmp(in.fields_data, fields_.data(), bytes) == 0 &&
+         (in.first_equal == nullptr ? first_equal_.empty()
+                                    : std::equal(first_equal_.begin(), first_equal_.end(), in.first_equal,
+                                                 in.first_equal + in.operand_begin[in.nodes]));
 }
 
 void RecursionOrder::find(const CompiledRecursion& compiled, const StepIn& in) {
@@ -69,6 +72,8 @@ void RecursionOrder::find(const CompiledRecursion& compiled, const StepIn& in) {
   begins_.assign(in.node_begin, in.node_begin + in.nodes + 1);
   begins_.insert(begins_.end(), in.operand_begin, in.operand_begin + in.nodes + 1);
   fields_.assign(in.fields_data, in.fields_data + in.rows * in.fields_stride);
+  first_equal_.clear();
+  if (in.first_equal != nullptr) first_equal_.assign(in.first_equal, in.first_equal + in.operand_begin[in.nodes]);
   recursion_ = compiled.uid();
 }
 
@@ -88,6 +93,7 @@ void RecursionOrder::sort(const CompiledRecursion& compiled, const StepIn& in) {
       node_of_[at(r)] = static_cast<std::int32_t>(node);
     }
   if (kinds_.size() < at(kinds)) kinds_.resize(at(kinds));
+  find_copies(compiled, in);
   for (std::int32_t k = 0; k < kinds; ++k) {
     kinds_[at(k)].count = 0;
     kinds_[at(k)].childless = counts_[at(k)];
@@ -113,9 +119,60 @@ void RecursionOrder::sort(const CompiledRecursion& compiled, const StepIn& in) {
     }
   }
   for (std::int64_t r = 0; r < in.rows; ++r) {
+    if (!is_copy_.empty() && is_copy_[at(r)] != 0) continue;
     const std::int32_t* const field = fields_of_row(in, r);
     *next_[at(field[RowField::kHeight] * kinds + field[RowField::kKind])]++ = static_cast<std::int32_t>(r);
   }
+}
+
+void RecursionOrder::find_copies(const CompiledRecursion& compiled, const StepIn& in) {
+  is_copy_.clear();
+  const auto kinds = static_cast<std::int32_t>(compiled.kinds().size());
+  for (std::int32_t k = 0; k < kinds; ++k) {
+    kinds_[at(k)].copies.clear();
+    if (in.first_equal == nullptr || counts_[at(k)] == 0 || !compiled.kinds()[at(k)].is_of_x_alone()) continue;
+    is_copy_.resize(at(in.rows), 0);
+    firsts_.assign(at(in.operand_begin[in.nodes]), -1);
+    for (std::int32_t r = 0; r < static_cast<std::int32_t>(in.rows); ++r) {
+      const std::int32_t* const field = fields_of_row(in, r);
+      if (field[RowField::kKind] != k) continue;
+      std::int32_t& first = firsts_[at(in.first_equal[in.operand_begin[node_of_[at(r)]] + field[RowField::kX]])];
+      if (first < 0) {
+        first = r;
+        continue;
+      }
+      is_copy_[at(r)] = 1;
+      kinds_[at(k)].copies.push_back({r, first});
+    }
+    counts_[at(k)] -= static_cast<std::int32_t>(kinds_[at(k)].copies.size());
+  }
+}
+
+void RecursionOrder::find_distinct(const StepIn& in, Kind& kind) {
+  const std::span<const std::int32_t> read = kind.read[0].numbers();
+  numbers_.assign(at(in.operand_begin[in.nodes]), -1);
+  kind.distinct_of.clear();
+  std::int32_t* const to = kind.distinct_x.open(read.size());
+  std::int32_t count = 0;
+  for (const std::int32_t x : read) {
+    const std::int32_t first = in.first_equal[x];
+    std::int32_t& number = numbers_[at(first)];
+    if (number < 0) {
+      to[count] = first;
+      number = count++;
+    }
+    kind.distinct_of.push_back(number);
+  }
+  kind.is_last_equal.assign(read.size(), 0);
+  for (std::size_t i = read.size(); i-- > 0;) {
+    std::int32_t& number = numbers_[at(in.first_equal[read[i]])];
+    kind.is_last_equal[i] = number >= 0 ? 1 : 0;
+    number = -1;
+  }
+  constexpr std::size_t kPart = 8;  // that must be equal to others, for it to pay
+  if (at(count) + read.size() / kPart > read.size()) count = 0;
+  kind.distinct_x.open(at(count));
+  kind.distinct_x.close();
 }
 
 void RecursionOrder::find_reads(const CompiledRecursion& compiled, const StepIn& in) {
@@ -123,6 +180,7 @@ void RecursionOrder::find_reads(const CompiledRecursion& compiled, const StepIn&
   is_child_.assign(at(in.rows), 0);
   x_read_by_.assign(at(rows_of_x), 0);
   std::int64_t x_read = 0;  // how often
+  bool any_multiplied_once = false;
   shares_x_ = shares_children_ = false;
   for (const std::int32_t k : kinds_as_they_run_) {
     Kind& kind = kinds_[at(k)];
@@ -161,12 +219,15 @@ void RecursionOrder::find_reads(const CompiledRecursion& compiled, const StepIn&
       }
       kind.read_by(input).close();
     }
+    kind.distinct_x.open(0);
+    if (in.first_equal != nullptr && compiled.kinds()[at(k)].hoists) find_distinct(in, kind);
+    any_multiplied_once |= !kind.distinct_x.numbers().empty();
   }
   roots_.clear();
   for (std::int32_t r = 0; r < static_cast<std::int32_t>(in.rows); ++r)
     if (is_child_[at(r)] == 0) roots_.push_back(r);
   const bool any_unread = std::find(x_read_by_.begin(), x_read_by_.end(), 0) != x_read_by_.end();
-  reads_all_of_x_once_ = !any_unread && x_read == rows_of_x;
+  reads_all_of_x_once_ = !any_unread && x_read == rows_of_x && !any_multiplied_once;
 }
 
 }  // namespace espalier::cells

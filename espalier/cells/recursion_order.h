@@ -43,10 +43,24 @@ class RecursionOrder {
     bool reads_all_of_x = false;  // each of its rows once
     RowList rows;                 // the rows themselves, as numbers of the step's
     std::vector<RowList> read;    // rows of x, then of each child
+    /// Of a kind that is computed from x alone: rows that read what another reads, and are not among `rows`.
+    struct Copy {
+      std::int32_t row;
+      std::int32_t of;
+    };
+    std::vector<Copy> copies;
+    /// Of a kind whose product of x is hoisted: the rows of x that differ, and which of them each row reads. Empty
+    /// where nearly all do.
+    RowList distinct_x;
+    std::vector<std::int32_t> distinct_of;
+    std::vector<std::uint8_t> is_last_equal;  // by row: no later one reads the same
 
     /// The rows of x or of the states that an input of the program is; the same for all parts of a child's state.
     RowList& read_by(const RecursionInput& input) { return read[place_of(input)]; }
     const RowList& read_by(const RecursionInput& input) const { return read[place_of(input)]; }
+    /// The rows of x that its product reads.
+    RowList& x_multiplied() { return distinct_x.numbers().empty() ? read[0] : distinct_x; }
+    const RowList& x_multiplied() const { return distinct_x.numbers().empty() ? read[0] : distinct_x; }
     static std::size_t place_of(const RecursionInput& input) { return at(input.child - RecursionInput::kX); }
   };
 
@@ -65,7 +79,8 @@ class RecursionOrder {
   bool shares_children() const { return shares_children_; }
   /// The rows that are nobody's child.
   std::span<const std::int32_t> roots() const { return roots_; }
-  /// Whether every row of x is read, and by one row only; whether some is read by several rows of one kind.
+  /// Whether every row of x is read, and by one row only, and gets the gradient of that alone; whether some is read by
+  /// several rows of one kind.
   bool reads_all_of_x_once() const { return reads_all_of_x_once_; }
   bool shares_x() const { return shares_x_; }
 
@@ -74,6 +89,9 @@ class RecursionOrder {
   void find(const CompiledRecursion& compiled, const StepIn& in);
   void sort(const CompiledRecursion& compiled, const StepIn& in);
   void find_reads(const CompiledRecursion& compiled, const StepIn& in);
+  /// Takes rows that are computed from equal rows of x alone out of `counts_`: they are copies.
+  void find_copies(const CompiledRecursion& compiled, const StepIn& in);
+  void find_distinct(const StepIn& in, Kind& kind);
   void run_together(std::int32_t a, std::int32_t b);
   void divide();
   std::int32_t part_of(std::int32_t kind) const;
@@ -82,6 +100,7 @@ class RecursionOrder {
   std::uint64_t recursion_ = 0;
   std::vector<std::int64_t> begins_;  // the rows of each node, then those of its x
   std::vector<std::byte> fields_;
+  std::vector<std::int32_t> first_equal_;
 
   std::vector<Level> levels_;  // as they run
   std::vector<Part> parts_;    // likewise
@@ -96,6 +115,9 @@ class RecursionOrder {
   std::vector<std::int32_t> counts_;   // by height and kind
   std::vector<std::int32_t*> next_;    // likewise: where the next row goes
   std::vector<std::uint8_t> is_child_;
+  std::vector<std::uint8_t> is_copy_;    // by row; empty: none is
+  std::vector<std::int32_t> firsts_;     // by row of x: the first row of the kind that reads it, or an equal one
+  std::vector<std::int32_t> numbers_;    // by row of x: its number among those that differ
   std::vector<std::int32_t> x_read_by_;  // the last kind, from 1; 0: none
 };
 

@@ -55,6 +55,8 @@ struct RecursionProgram {
   std::int64_t deferred = 0;            // and for the gradients of its weights
   bool hoists = false;                  // its product of x runs for all heights at once
 
+  /// Whether rows that read equal rows of x are equal.
+  bool is_of_x_alone() const { return of_children == 0 && !inputs.empty(); }
   /// Floats a row that are kept for backward.
   std::int64_t kept() const { return operands + x_kept + saved; }
 };

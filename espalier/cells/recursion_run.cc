@@ -1,5 +1,6 @@
 // Runs a recursion over the rows of a step: forward by height, backward the other way round.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <span>
 #include <type_traits>
@@ -49,6 +50,8 @@ struct KindRows {
   float* x = nullptr;         // x in the order of the rows; null: it is read where it is
   Kept saved;                 // what the program leaves for its backward
   Rows hoisted;               // what its product of x gives, and then the gradient of that
+  Rows once;                  // the same for the rows of x that differ; none: each is multiplied for itself
+  std::int64_t once_at = 0;   // where that is, in memory of the thread
   Kept deferred;              // what its backward leaves for the gradients of weights
   StepIn in;
   std::vector<ConstRows> inputs;  // of the program, then its parameters
@@ -68,6 +71,10 @@ struct KindRows {
   std::size_t own_used = 0;
   std::vector<float> apart;  // memory of x_gradient
 
+  bool multiplies_once() const { return once.count > 0; }
+  /// Of x, as its product reads it.
+  std::int64_t rows_of_x() const { return multiplies_once() ? once.count : count; }
+  const Rows& made_of_x() const { return multiplies_once() ? once : hoisted; }
   float* room_for_x_gradient(std::int64_t floats) {
     if (apart.size() < at(floats)) apart.resize(at(floats));
     return apart.data();
@@ -83,6 +90,8 @@ struct StepMemory {
   std::vector<KindRows> kinds;
   std::vector<float> kept;            // operands, where nothing is left for backward
   std::vector<float> zeros;           // the state of a child that is missing; never written
+  std::vector<float> once;            // products of the rows of x that differ, or their gradients
+  std::uint64_t sums = 0;             // the number of the backward pass that left such gradients there; 0: none did
   std::vector<std::int64_t> of_part;  // floats that are taken
 
   static StepMemory& of_thread() {
@@ -91,15 +100,19 @@ struct StepMemory {
   }
 };
 
+enum class Pass : std::int32_t { kForward, kBackward };
+
 /// The rows of a step.
 class StepRows {
  public:
   /// `saved` is where what forward leaves lies, or null.
-  StepRows(const CompiledRecursion& compiled, const StepIn& in, std::span<const Rows> states, float* saved)
+  StepRows(Pass pass, const CompiledRecursion& compiled, const StepIn& in, std::span<const Rows> states, float* saved)
       : compiled_(compiled), in_(in), states_(states), order_(RecursionOrder::of_step(compiled, in)) {
     for (const Rows& state : states)
       if (memory_.zeros.size() < at(state.width)) memory_.zeros.resize(at(state.width), 0.0F);
+    if (memory_.kinds.size() < compiled.kinds().size()) memory_.kinds.resize(compiled.kinds().size());
     is_apart_ = runs_apart(compiled, order_);
+    place_once(pass);
     place(saved);
     for_each_kind([&](const RecursionProgram& kind, KindRows& rows, RecursionOrder::Kind& order) {
       rows.own_used = 0;
@@ -130,7 +143,7 @@ class StepRows {
           const std::int32_t part = kind.inputs[i].part;
           rows.grads[i] = GradRows(listed(rows, gradients[at(part)], order.read_by(kind.inputs[i])), is_stored(part));
         } else if (of_x) {
-          rows.grads[i] = GradRows(listed(rows, of_x.rows(), order.read_by(kind.inputs[i])), stores_x);
+          rows.grads[i] = GradRows(listed(rows, of_x.rows(), order.x_multiplied()), stores_x);
           if (is_stored_once) stores_x = false;
         }
       }
@@ -147,14 +160,15 @@ class StepRows {
       if (first < 0) first = order.part;
       if (order.part == first) return;
       const std::int64_t width = kind.inputs[0].width;
-      rows.x_gradient = {rows.room_for_x_gradient(rows.count * width), rows.count, width, width, nullptr};
+      const auto count = std::ssize(order.x_multiplied().numbers());
+      rows.x_gradient = {rows.room_for_x_gradient(count * width), count, width, width, nullptr};
       rows.grads[0] = GradRows(rows.x_gradient, /*store=*/true);
     });
   }
   /// ...and this adds it to the others'.
   void join_gradients_of_x(const Rows& of_x) {
     for_each_kind([&](const RecursionProgram&, const KindRows& rows, const RecursionOrder::Kind& order) {
-      const std::span<const std::int32_t> numbers = order.read[0].numbers();
+      const std::span<const std::int32_t> numbers = order.x_multiplied().numbers();
       for (std::int64_t r = 0; r < rows.x_gradient.count; ++r)
         kernels::add({rows.x_gradient[r], at(of_x.width)}, {of_x[numbers[at(r)]], at(of_x.width)});
     });
@@ -188,15 +202,65 @@ class StepRows {
   void gather_x(const KindRows& rows, const RecursionOrder::Kind& order) const {
     if (rows.x == nullptr) return;
     float* to = rows.x;
-    for (const std::int32_t number : order.read[0].numbers()) {
+    for (const std::int32_t number : order.x_multiplied().numbers()) {
       std::memcpy(to, in_[0][number], at(in_[0].width) * sizeof(float));
       to += in_[0].width;
     }
   }
-  /// Brings side by side what is multiplied together.
+  /// Adds the gradients of a level's products of x to those of their rows of x that differ, as backward goes: from the
+  /// last row to the first.
+  void add_to_once(const Level& level) const {
+    const KindRows& rows = memory_.kinds[at(level.kind)];
+    if (!rows.multiplies_once()) return;
+    const RecursionOrder::Kind& order = order_.kind(at(level.kind));
+    const auto width = at(rows.once.width);
+    for (std::int32_t r = level.end - 1; r >= level.begin; --r) {
+      const std::span<float> sum{rows.once[order.distinct_of[at(r)]], width};
+      if (order.is_last_equal[at(r)] != 0)
+        kernels::copy({rows.hoisted[r], width}, sum);
+      else
+        kernels::add({rows.hoisted[r], width}, sum);
+    }
+  }
+  /// Backward leaves these sums in memory of the thread, where the gradients of weights find them if nothing else ran
+  /// there in between: a number, never used again, says so. It stands where x has no rows, since some are equal.
+  void mark_sums() {
+    static std::atomic<std::uint64_t> passes = 0;
+    memory_.sums = ++passes;
+    for_each_kind([&](const RecursionProgram& kind, const KindRows& rows, const RecursionOrder::Kind&) {
+      if (float* const mark = mark_of(kind, rows)) std::memcpy(mark, &memory_.sums, sizeof(memory_.sums));
+    });
+  }
+  /// Whether the sums of pass `number`, which were there before this step was opened, are its own.
+  bool has_sums(std::uint64_t number) {
+    bool has = number != 0;
+    for_each_kind([&](const RecursionProgram& kind, const KindRows& rows, const RecursionOrder::Kind&) {
+      if (!rows.multiplies_once()) return;
+      const float* const mark = mark_of(kind, rows);
+      has = has && mark != nullptr && std::memcmp(mark, &number, sizeof(number)) == 0;
+    });
+    return has;
+  }
+  /// Gives rows that are equal to others the states of those...
+  void copy_equal(const Level& level) const {
+    for (const RecursionOrder::Kind::Copy& copy : order_.kind(at(level.kind)).copies)
+      for (const Rows& state : states_) std::memcpy(state[copy.row], state[copy.of], at(state.width) * sizeof(float));
+  }
+  /// ...and those their gradients.
+  void add_equal(const Level& level, std::span<const Rows> gradients) const {
+    for (const RecursionOrder::Kind::Copy& copy : order_.kind(at(level.kind)).copies)
+      for (const Rows& each : gradients)
+        kernels::add({each[copy.row], at(each.width)}, {each[copy.of], at(each.width)});
+  }
+  /// Brings side by side what is multiplied together, and what the product of x has given.
   void gather(const Level& level) const {
     const RecursionProgram& kind = compiled_.kinds()[at(level.kind)];
     const KindRows& rows = memory_.kinds[at(level.kind)];
+    if (rows.multiplies_once()) {
+      const std::vector<std::int32_t>& numbers = order_.kind(at(level.kind)).distinct_of;
+      for (std::int32_t r = level.begin; r < level.end; ++r)
+        std::memcpy(rows.hoisted[r], rows.once[numbers[at(r)]], at(rows.once.width) * sizeof(float));
+    }
     for (std::size_t i = 0; i < kind.inputs.size(); ++i) {
       const RecursionInput& input = kind.inputs[i];
       if (input.column < 0) continue;
@@ -210,6 +274,12 @@ class StepRows {
   }
 
  private:
+  /// Behind the rows of x that differ; null where there is no room.
+  static float* mark_of(const RecursionProgram& kind, const KindRows& rows) {
+    const std::int64_t used = rows.once.count * kind.x_kept;
+    const bool has_room = at(rows.count * kind.x_kept - used) * sizeof(float) >= sizeof(std::uint64_t);
+    return rows.multiplies_once() && has_room ? rows.x + used : nullptr;
+  }
   /// Zeros for the rows to which no single parent stores a gradient.
   void zero_unparented(const Rows& gradients) const {
     const auto zero = [&](std::int64_t r) { kernels::fill(0.0F, {gradients[r], at(gradients.width)}); };
@@ -222,7 +292,6 @@ class StepRows {
   /// parts that run one after the other have the same memory.
   void place(float* saved) {
     const std::span<const RecursionProgram> kinds = compiled_.kinds();
-    if (memory_.kinds.size() < kinds.size()) memory_.kinds.resize(kinds.size());
     const auto floats_of = [&](const RecursionProgram& kind) {
       return saved != nullptr ? kind.saved : kind.hoists ? kind.program->hoisted_width() : 0;
     };
@@ -246,7 +315,7 @@ class StepRows {
       rows.count = order_.kind(k).count;
       rows.operands = (saved != nullptr ? saved : memory_.kept.data()) + taken(k);
       float* const x = rows.operands + rows.count * kinds[k].operands;
-      rows.x = x_of(kinds[k]) > 0 && !order_.kind(k).read[0].is_even() ? x : nullptr;
+      rows.x = x_of(kinds[k]) > 0 && (rows.multiplies_once() || !order_.kind(k).read[0].is_even()) ? x : nullptr;
       float* const left = x + rows.count * x_of(kinds[k]);
       const std::int64_t width = floats_of(kinds[k]);
       const Kept kept{{width > 0 ? left : nullptr, rows.count, width, width, nullptr}, /*by_value=*/true};
@@ -261,6 +330,29 @@ class StepRows {
     }
   }
 
+  /// The products of the rows of x that differ. Parts that run one after the other have the same memory, but not in
+  /// backward, which leaves gradients there.
+  void place_once(Pass pass) {
+    memory_.sums = 0;
+    std::vector<std::int64_t>& taken = memory_.of_part;
+    taken.assign(compiled_.kinds().size(), 0);
+    for_each_kind([&](const RecursionProgram& kind, KindRows& rows, const RecursionOrder::Kind& order) {
+      rows.once = {};
+      const auto count = std::ssize(order.distinct_x.numbers());
+      if (count == 0) return;
+      const std::int64_t width = kind.program->hoisted_width();
+      std::int64_t& before = taken[pass == Pass::kBackward || is_apart_ ? 0 : at(order.part)];
+      rows.once = {nullptr, count, width, width, nullptr};
+      rows.once_at = before;
+      before += count * width;
+    });
+    const std::int64_t floats = *std::max_element(taken.begin(), taken.end());
+    if (memory_.once.size() < at(floats)) memory_.once.resize(at(floats));
+    for_each_kind([&](const RecursionProgram&, KindRows& rows, const RecursionOrder::Kind&) {
+      if (rows.once.count > 0) rows.once.data = memory_.once.data() + rows.once_at;
+    });
+  }
+
   void open(const RecursionProgram& kind, KindRows& rows, RecursionOrder::Kind& order) {
     rows.inputs.clear();
     rows.parameters.assign(kind.inputs.size(), nullptr);
@@ -269,7 +361,9 @@ class StepRows {
       if (input.column >= 0)
         rows.inputs.push_back({rows.operands + input.column, rows.count, input.width, kind.operands, nullptr});
       else if (input.child == RecursionInput::kX && rows.x != nullptr)
-        rows.inputs.push_back({rows.x, rows.count, input.width, input.width, nullptr});
+        rows.inputs.push_back({rows.x, rows.rows_of_x(), input.width, input.width, nullptr});
+      else if (input.child == RecursionInput::kX && rows.multiplies_once())
+        rows.inputs.push_back(listed(rows, in_[0], order.distinct_x));
       else
         rows.inputs.push_back(listed(rows, source(input), order.read_by(input)));
     }
@@ -301,22 +395,24 @@ class StepRows {
   /// The rows of `from` that a list names.
   template <class T>
   BasicRows<T> listed(KindRows& rows, const BasicRows<T>& from, RowList& list) const {
+    const auto count = std::ssize(list.numbers());
     if (from.offsets != nullptr || !list.missing().empty()) return listed_one_by_one(rows, from, list);
     if (list.is_even()) {
-      const std::int64_t stride = rows.count > 1 ? list.distance() * from.stride : std::max(from.stride, from.width);
-      return {from.data + list.numbers()[0] * from.stride, rows.count, from.width, stride, nullptr};
+      const std::int64_t stride = count > 1 ? list.distance() * from.stride : std::max(from.stride, from.width);
+      return {from.data + list.numbers()[0] * from.stride, count, from.width, stride, nullptr};
     }
-    return {from.data, rows.count, from.width, from.stride, list.offsets(from.stride)};
+    return {from.data, count, from.width, from.stride, list.offsets(from.stride)};
   }
   /// Some are missing, or those of `from` lie anywhere.
   template <class T>
   BasicRows<T> listed_one_by_one(KindRows& rows, const BasicRows<T>& from, RowList& list) const {
+    const auto count = std::ssize(list.numbers());
     KindRows::Own& own = rows.next_own();
-    own.offsets.resize(at(rows.count));
+    own.offsets.resize(at(count));
     if (from.offsets == nullptr)
-      std::copy_n(list.offsets(from.stride), rows.count, own.offsets.data());
+      std::copy_n(list.offsets(from.stride), count, own.offsets.data());
     else
-      for (std::size_t i = 0; i < at(rows.count); ++i)
+      for (std::size_t i = 0; i < at(count); ++i)
         if (const std::int32_t number = list.numbers()[i]; number != RowList::kMissing)
           own.offsets[i] = from.offsets[number];
     T* unread = nullptr;
@@ -335,7 +431,7 @@ class StepRows {
                                static_cast<std::intptr_t>(sizeof(float));
       unread += next;
     }
-    return {from.data, rows.count, from.width, from.width, own.offsets.data()};
+    return {from.data, count, from.width, from.width, own.offsets.data()};
   }
 
   const CompiledRecursion& compiled_;
@@ -369,53 +465,63 @@ bool levels_share_x(const CompiledRecursion& compiled, RecursionOrder& order) {
   });
 }
 
-/// The gradients of x: stored where each is read once, or by the first that reads them all; else added to zeros.
-GradRows gradient_of_x(const CompiledRecursion& compiled, RecursionOrder& order, const GradRows& grads) {
+/// The gradients of x: stored where each is read once, or by the first that reads them all, but for those that get none
+/// because others are equal; else added to zeros.
+GradRows gradient_of_x(const CompiledRecursion& compiled, RecursionOrder& order, const StepIn& in,
+                       const GradRows& grads) {
   if (!grads || !grads.stores() || order.reads_all_of_x_once()) return grads;
-  if (first_writes_all_of_x(compiled, order)) return grads;
-  for (std::int64_t r = 0; r < grads.rows().count; ++r) kernels::fill(0.0F, {grads.rows()[r], at(grads.width())});
-  return {grads.rows(), /*store=*/false};
+  const bool is_stored = first_writes_all_of_x(compiled, order);
+  for (std::int64_t r = 0; r < grads.rows().count; ++r)
+    if (!is_stored || (in.first_equal != nullptr && in.first_equal[r] != r))
+      kernels::fill(0.0F, {grads.rows()[r], at(grads.width())});
+  return {grads.rows(), is_stored};
 }
 
 }  // namespace
 
 void run_recursion(const void* attrs, const StepIn& in, const StepOut& out) {
-  StepRows step(recursion_of(attrs), in, out.results, out.saved.data);
+  StepRows step(Pass::kForward, recursion_of(attrs), in, out.results, out.saved.data);
   step.for_each_part(step.is_apart(), [&](const Part& part) {
     step.for_each_kind([&](const RecursionProgram& kind, const KindRows& rows, const RecursionOrder::Kind& order) {
       if (!kind.hoists || order.part != part.number) return;
       step.gather_x(rows, order);
-      multiply_hoisted(*kind.program, rows.in);
+      multiply_hoisted(*kind.program, rows.in, rows.made_of_x());
     });
     for (const Level& level : step.order().levels(part)) {
       step.gather(level);
       step.kind(level.kind).run.forward(level.begin, level.end - level.begin);
+      step.copy_equal(level);
     }
   });
 }
 
 void run_recursion_backward(const void* attrs, const Saved& saved, Grads& grads) {
-  StepRows step(recursion_of(attrs), saved.in, saved.results, data_of(saved.saved));
+  StepRows step(Pass::kBackward, recursion_of(attrs), saved.in, saved.results, data_of(saved.saved));
   RecursionOrder& order = step.order();
-  const GradRows of_x = gradient_of_x(recursion_of(attrs), order, grads[0]);
+  const GradRows of_x = gradient_of_x(recursion_of(attrs), order, saved.in, grads[0]);
   step.open_gradients(saved.result_gradients, saved.unwritten, of_x, saved.deferred.data);
   const bool is_apart = step.is_apart() && !(of_x && levels_share_x(recursion_of(attrs), order));
   if (is_apart && of_x) step.separate_gradients_of_x();
   step.for_each_part(is_apart, [&](const Part& part) {
     const OneThread one(order.shares_children() || (of_x && order.shares_x()));
     const std::span<const Level> levels = order.levels(part);
-    for (std::size_t i = levels.size(); i-- > 0;)
+    for (std::size_t i = levels.size(); i-- > 0;) {
+      step.add_equal(levels[i], saved.result_gradients);
       step.kind(levels[i].kind).run.backward(levels[i].begin, levels[i].end - levels[i].begin);
+      step.add_to_once(levels[i]);
+    }
     step.for_each_kind([&](const RecursionProgram& kind, const KindRows& rows, const RecursionOrder::Kind& of_kind) {
       if (of_x && kind.hoists && of_kind.part == part.number)
-        multiply_hoisted_backward(*kind.program, rows.in, rows.hoisted, rows.grads[0]);
+        multiply_hoisted_backward(*kind.program, rows.in, rows.made_of_x(), rows.grads[0]);
     });
   });
   if (is_apart && of_x) step.join_gradients_of_x(of_x.rows());
+  step.mark_sums();
 }
 
 void run_recursion_weight_gradients(const void* attrs, const Saved& saved, Grads& grads) {
-  StepRows step(recursion_of(attrs), saved.in, saved.results, data_of(saved.saved));
+  const std::uint64_t sums = StepMemory::of_thread().sums;
+  StepRows step(Pass::kBackward, recursion_of(attrs), saved.in, saved.results, data_of(saved.saved));
   const Rows dy{data_of(saved.dy), saved.dy.count, saved.dy.width, saved.dy.stride, saved.dy.offsets};
   step.open_deferred(dy, saved.deferred.data);
   std::uint64_t written = 0;
@@ -430,12 +536,16 @@ void run_recursion_weight_gradients(const void* attrs, const Saved& saved, Grads
     share_weights |= (written & kind.reads) != 0;
     written |= kind.reads;
   });
+  const bool has_sums = step.has_sums(sums);
   const std::span<const std::int32_t> kinds = step.order().kinds();
   const auto count = std::ssize(kinds);
   parallel_for(count, step.is_apart() && !share_weights ? 1 : count, [&](std::int64_t begin, std::int64_t end) {
     for (const std::int32_t k : kinds.subspan(at(begin), at(end - begin))) {
       const KindRows& rows = step.kind(k);
-      rows.run.weight_gradients(rows.state_gradients[0], rows.deferred, Grads(rows.grads));
+      if (!has_sums) step.add_to_once({k, 0, static_cast<std::int32_t>(rows.count)});
+      const HoistedRows of_x{rows.inputs[0], rows.once};
+      rows.run.weight_gradients(rows.state_gradients[0], rows.deferred, Grads(rows.grads),
+                                rows.multiplies_once() ? of_x : HoistedRows());
     }
   });
   // Of a kind that another step has rows of.

@@ -41,6 +41,9 @@ void DeferredGroup::add(const StepView& view, const Saved& saved) {
   segment.first_node = nodes_.size();
   segment.nodes = view.nodes().size();
   segment.rows = in.rows;
+  segment.first_equal.clear();
+  if (in.first_equal != nullptr)
+    segment.first_equal.assign(in.first_equal, in.first_equal + in.operand_begin[in.nodes]);
   nodes_.insert(nodes_.end(), view.nodes().begin(), view.nodes().end());
   // Only what will be read: rows that nobody reads must not keep others from being one matrix.
   const OpInfo& info = *graph_->signature(nodes_[0]).info;
@@ -166,6 +169,7 @@ void DeferredGroup::run_segment(const Segment& segment, std::span<const NodeId> 
     saved.in.nodes = static_cast<std::int64_t>(nodes.size());
     saved.in.node_begin = node_begin_.data();
     saved.in.operand_begin = operand_begin_.data();
+    if (!segment.first_equal.empty()) saved.in.first_equal = segment.first_equal.data();
   }
   saved.y = rows_of(operands_);
   saved.saved = rows_of(operands_ + 1);

@@ -52,6 +52,7 @@ class DeferredGroup {
     std::size_t first_node = 0;
     std::size_t nodes = 0;
     std::int64_t rows = 0;
+    std::vector<std::int32_t> first_equal;  // as StepIn::first_equal; empty: null
   };
   static void set(Column& column, const ConstRows& rows, bool is_read);
   /// The next segment, with room for so many columns.

@@ -8,6 +8,7 @@
 #include "espalier/base/denormals.h"
 #include "espalier/base/error.h"
 #include "espalier/batch/schedule.h"
+#include "espalier/exec/equal_rows.h"
 #include "espalier/exec/forward.h"
 #include "espalier/exec/parameters.h"
 #include "espalier/exec/plan_cache.h"
@@ -348,11 +349,12 @@ void Engine::set_apart(const BackwardOptions& options) {
     const NodeId node = expr.node();
     const Signature& signature = graph_.signature(node);
     const bool is_whole = signature.view >= 0 && signature.info->takes_whole;
-    if (graph_.inputs(node).empty() || table_.is_apart(node, is_whole)) continue;
-    const NodeId first{index_of(node) - graph_.signature(node).info->result};
+    if (graph_.inputs(node).empty() || table_.is_wanted(node)) continue;
+    const bool was_apart = table_.is_apart(node, is_whole) && !may_have_equal_rows(graph_, node);
+    const NodeId first{index_of(node) - signature.info->result};
     for (std::int32_t k = 0; k < graph_.signature(first).info->results; ++k)
       table_.flags[at(NodeId{index_of(first) + k})] |= NodeTable::kApart;
-    again |= table_.run[at(node)] >= 0;
+    again |= table_.run[at(node)] >= 0 && !was_apart;
   }
   if (again) forget_values();
 }

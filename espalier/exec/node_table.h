@@ -67,6 +67,7 @@ struct NodeTable {
   bool is_apart(NodeId node, bool is_whole) const {
     return (flags[at(node)] & (is_whole ? kApart : kApart | kMany)) != 0;
   }
+  bool is_wanted(NodeId node) const { return (flags[at(node)] & kApart) != 0; }
   /// Nodes of one signature run together if they are of the same variant.
   static constexpr std::size_t kVariants = 3;
   std::size_t variant(NodeId node) const {

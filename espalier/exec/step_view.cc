@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "espalier/exec/collect.h"
+#include "espalier/exec/equal_rows.h"
 #include "espalier/ops/product_rows.h"
 
 namespace espalier::exec {
@@ -70,6 +71,8 @@ void StepView::open_nodes(const OpInfo& info) {
   in_.nodes = static_cast<std::int64_t>(nodes_.size());
   in_.node_begin = node_begin_.data();
   in_.operand_begin = operand_begin_.data();
+  if (info.kind == Kind::kCell && find_equal_rows(graph_, table_, nodes_, first_equal_))
+    in_.first_equal = first_equal_.data();
 }
 
 Rows StepView::result_rows(std::int64_t width, std::int32_t k, std::vector<std::int64_t>& to) const {

@@ -140,6 +140,7 @@ class StepView {
   std::int32_t (*reads_row_)(const void* fields) = nullptr;
   std::vector<std::int64_t> node_begin_;
   std::vector<std::int64_t> operand_begin_;
+  std::vector<std::int32_t> first_equal_;
   std::uint64_t shared_ = 0;
   StepIn in_;
   Rows y_;

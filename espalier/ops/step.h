@@ -43,6 +43,9 @@ struct StepIn {
   std::int64_t nodes = 0;
   const std::int64_t* node_begin = nullptr;
   const std::int64_t* operand_begin = nullptr;
+  /// Likewise: for each row of its first operand, the first that is known to be equal, which may be itself; null: each
+  /// is taken for itself.
+  const std::int32_t* first_equal = nullptr;
   /// Beside `inputs`: the parameter that a shared input is, or null. Empty where nobody knows.
   std::span<const Parameter* const> parameters;
   WeightUse use;

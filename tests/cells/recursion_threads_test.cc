@@ -9,6 +9,7 @@
 
 #include "espalier/cells/recursion.h"
 #include "espalier/exec/gradients.h"
+#include "espalier/nn/embedding.h"
 #include "espalier/nn/linear.h"
 #include "espalier/nn/lstm.h"
 #include "espalier/nn/model.h"
@@ -99,14 +100,15 @@ struct Chains {
   }
 
   Model model{7};
+  nn::Embedding words{model / "words", 9, 48};
   nn::LstmCell there, back;
   nn::Linear step;
   Recursion recursion;
 };
 
 /// The loss and all gradients of two chains each over three sequences, of which the second passes over a row of x; then
-/// the loss once more, by finish().
-std::vector<double> numbers_of(const Chains& net) {
+/// the loss once more, by finish(). Where x is looked up, rows are equal.
+std::vector<double> numbers_of(const Chains& net, bool looks_up) {
   std::vector<double> numbers;
   for (const bool trains : {true, false}) {
     Graph graph;
@@ -115,12 +117,14 @@ std::vector<double> numbers_of(const Chains& net) {
     for (const std::int32_t length : {30, 1, 17}) {
       std::vector<float> x;
       for (std::int32_t i = 0; i < length * 48; ++i) x.push_back(static_cast<float>((i * 7 + length) % 13) / 7 - 1);
+      std::vector<std::int32_t> words;
+      for (std::int32_t t = 0; t < length; ++t) words.push_back((t * t + length) % 9);
       Structure structure = Structure::sequence(length, 0);
       std::int32_t before = Structure::kMissing;
       for (std::int32_t t = length; t-- > 0;)
         if (t != 3) before = structure.add(1, t, {before});
-      inputs.push_back(graph.input_rows({48}, x));
-      const Expr states = net.recursion(inputs.back(), structure)[0];
+      if (!looks_up) inputs.push_back(graph.input_rows({48}, x));
+      const Expr states = net.recursion(looks_up ? net.words.each(graph, words) : inputs.back(), structure)[0];
       losses.push_back(sum({sum(states * states, 0)}));
     }
     const Expr loss = sum(losses);
@@ -143,18 +147,19 @@ std::vector<double> numbers_of(const Chains& net) {
 }
 
 TEST(RecursionThreads, RunPartsThatNeverReadEachOther) {
-  for (const Chains::Of of : {Chains::Of::kLstms, Chains::Of::kOneLstm, Chains::Of::kOtherCells}) {
-    const Chains net(of);
-    std::vector<double> expected;
-    {
-      const testing::Threads one(1);
-      expected = numbers_of(net);
+  for (const Chains::Of of : {Chains::Of::kLstms, Chains::Of::kOneLstm, Chains::Of::kOtherCells})
+    for (const bool looks_up : {false, true}) {
+      const Chains net(of);
+      std::vector<double> expected;
+      {
+        const testing::Threads one(1);
+        expected = numbers_of(net, looks_up);
+      }
+      for (const int count : {2, 4}) {
+        const testing::Threads threads(count);
+        for (int time = 0; time < 5; ++time) expect_close(numbers_of(net, looks_up), expected);
+      }
     }
-    for (const int count : {2, 4}) {
-      const testing::Threads threads(count);
-      for (int time = 0; time < 5; ++time) expect_close(numbers_of(net), expected);
-    }
-  }
 }
 
 TEST(RecursionThreads, ShareWhatWasCompiled) {

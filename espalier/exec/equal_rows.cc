@@ -1,0 +1,91 @@
+#include "espalier/exec/equal_rows.h"
+
+#include "espalier/base/at.h"
+
+namespace espalier::exec {
+namespace {
+
+/// The first row with a number, by number: of a row of a table, or of a node.
+class Firsts {
+ public:
+  void make_room(std::size_t numbers) {
+    if (first_.size() < numbers) first_.resize(numbers, kNone);
+  }
+  std::int32_t find_or_add(std::int32_t number, std::int32_t row) {
+    std::int32_t& first = first_[at(number)];
+    if (first == kNone) {
+      first = row;
+      used_.push_back(number);
+    }
+    return first;
+  }
+  /// Touches only what was used: a table has more rows than a minibatch looks up.
+  void clear() {
+    for (const std::int32_t number : used_) first_[at(number)] = kNone;
+    used_.clear();
+  }
+
+ private:
+  static constexpr std::int32_t kNone = -1;
+
+  std::vector<std::int32_t> first_;
+  std::vector<std::int32_t> used_;
+};
+
+struct Memory {
+  Firsts of_table;
+  Firsts of_nodes;
+
+  static Memory& of_thread() {
+    thread_local Memory memory;
+    return memory;
+  }
+};
+
+}  // namespace
+
+bool find_equal_rows(const Graph& graph, const NodeTable& table, std::span<const NodeId> nodes,
+                     std::vector<std::int32_t>& first) {
+  first.clear();
+  if (graph.options().memoise == Memoise::kOff) return false;
+  Memory& memory = Memory::of_thread();
+  memory.of_table.clear();
+  memory.of_nodes.clear();
+  NodeId looked_up{-1};  // the table whose rows are compared: the first that is met
+  std::int32_t next = 0;
+  bool any = false;
+  const auto add = [&](std::int32_t equal) {
+    any |= equal != next;
+    first.push_back(equal);
+    ++next;
+  };
+  for (const NodeId node : nodes) {
+    const NodeId x = graph.inputs(node)[0];
+    const OpInfo& info = *graph.signature(x).info;
+    const std::span<const NodeId> from = graph.inputs(x);
+    const std::int32_t rows = graph.rows(x);
+    const bool is_alone = table.is_wanted(node) || table.is_wanted(x);
+    if (!is_alone && info.table_row != nullptr && graph.shared(from[0]) &&
+        (index_of(looked_up) < 0 || looked_up == from[0])) {
+      looked_up = from[0];
+      memory.of_table.make_room(at(graph.type(looked_up).shape[0]));
+      for (std::int64_t r = 0; r < rows; ++r)
+        add(memory.of_table.find_or_add(info.table_row(graph.fields(x, r)), next));
+    } else if (!is_alone && info.row_an_operand && static_cast<std::int32_t>(from.size()) == rows) {
+      memory.of_nodes.make_room(at(graph.size()));
+      for (const NodeId source : from) add(memory.of_nodes.find_or_add(index_of(table.same[at(source)]), next));
+    } else {
+      for (std::int32_t r = 0; r < rows; ++r) add(next);
+    }
+  }
+  return any;
+}
+
+bool may_have_equal_rows(const Graph& graph, NodeId node) {
+  const OpInfo& info = *graph.signature(node).info;
+  const bool is_recursion = info.kind == Kind::kResult || (info.kind == Kind::kCell && info.takes_whole);
+  return graph.is_many(node) && graph.options().memoise != Memoise::kOff &&
+         (info.table_row != nullptr || info.row_an_operand || is_recursion);
+}
+
+}  // namespace espalier::exec
