@@ -55,20 +55,9 @@ class TaggerNetwork : public Network {
   /// A row for each word.
   Expr encode(Graph& graph, const TaggedSentence& sentence) const {
     thread_local std::vector<Expr> x;  // of one instance; its memory serves the next
-    thread_local std::vector<Expr> h;  // of both directions in turns
     x.clear();
     for (const std::int32_t word : sentence.words) x.push_back(words_(graph, word));
-    h.resize(2 * x.size());
-    nn::LstmState forward = lstm_.forward().initial(graph);
-    nn::LstmState backward = lstm_.backward().initial(graph);
-    for (std::size_t t = 0; t < x.size(); ++t) {
-      const std::size_t from_end = x.size() - 1 - t;
-      forward = lstm_.forward()(x[t], forward);
-      backward = lstm_.backward()(x[from_end], backward);
-      h[2 * t] = forward.h;
-      h[2 * from_end + 1] = backward.h;
-    }
-    return join_rows(rows(h), 2);
+    return rows(lstm_(x));
   }
 };
 

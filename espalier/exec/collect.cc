@@ -24,6 +24,10 @@ Work& Collector::collect(std::span<const NodeId> nodes, plan::Lifetime lifetime,
     find_needed(nodes);
   else
     find_pending(nodes, lifetime == plan::Lifetime::kTraining);
+  if (lifetime == plan::Lifetime::kFinish && graph_.any_many()) {
+    asked_.start(graph_.size());
+    for (NodeId node : nodes) asked_.put(node);
+  }
   add_pending(may_read_tables(nodes));
   plan::Problem& problem = work_.problem;
   problem.is_output.assign(work_.nodes.size(), 0);
@@ -70,7 +74,8 @@ void Collector::find_of_signature(OfSignature& of, NodeId node) {
   of.info = signature.info;
   of.kind = of.info->kind;
   of.results = of.info->results;
-  of.is_view = signature.view >= 0;
+  of.reads_row = of.info->reads_row != nullptr;
+  of.is_view = signature.view >= 0 || of.reads_row;
   of.takes_apart = of.info->takes_whole && of.kind == Kind::kCell;
   of.is_lookup = of.info->table_row != nullptr && graph_.parameter_of(graph_.inputs(node)[0]) != nullptr;
   of.operands = static_cast<std::int32_t>(graph_.inputs(node).size());
@@ -239,7 +244,7 @@ void Collector::add_pending(bool reads_tables) {
       continue;
     }
     const std::span<const NodeId> inputs = graph_.inputs(node);
-    if (of.is_view && !table_.is_apart(node, of.info->takes_whole)) {
+    if (of.is_view && !table_.is_apart(node, of.info->takes_whole) && !(of.reads_row && outlives_its_rows(node))) {
       ++work_.views;
       work_.aliases.push_back(node);
       roots[at(node)] = roots[at(same[at(inputs[0])])];
@@ -266,6 +271,12 @@ void Collector::add_pending(bool reads_tables) {
   problem.input_begin.resize(at(count) + 1);
   problem.inputs.resize(next);
   problem.is_part.resize(next);
+}
+
+/// Whether one of many rows is asked for where all others may be forgotten.
+bool Collector::outlives_its_rows(NodeId node) const {
+  if (work_.problem.lifetime != plan::Lifetime::kFinish) return false;
+  return (table_.flags[at(node)] & NodeTable::kKeep) != 0 || asked_.has(node);
 }
 
 bool Collector::is_memoable(NodeId node, const OpInfo& info) const {

@@ -62,6 +62,7 @@ class Collector {
   bool may_read_tables(std::span<const NodeId> nodes);
   void add_pending(bool reads_tables);
   bool merge(NodeId node, const OpInfo& info);
+  bool outlives_its_rows(NodeId node) const;
   bool is_memoable(NodeId node, const OpInfo& info) const;
   std::int32_t signature_number(NodeId node) {
     const auto id = static_cast<std::size_t>(index_of(graph_.signature_id(node)));
@@ -83,6 +84,7 @@ class Collector {
     std::int32_t results = 1;
     std::int32_t operands = 0;  // that a plan looks at: not the parameters behind all others
     bool is_view = false;
+    bool reads_row = false;    // a view of one of many rows
     bool is_lookup = false;    // of a parameter's row
     bool takes_apart = false;  // the many rows that it reads may lie anywhere
     bool is_met = false;       // in the search under way
@@ -106,6 +108,7 @@ class Collector {
   Work work_;
   Memo memo_;
   Marks marks_;
+  Marks asked_;     // by finish(), where there are nodes of many rows
   Marks together_;  // nodes of many rows that must lie one behind the other for those who read them
   std::vector<NodeId> pending_;
   std::vector<std::int32_t> number_;  // of nodes in the problem under way, by node; -1 for all others

@@ -188,7 +188,10 @@ NodeId Engine::source_of_alias(NodeId alias) const {
 std::byte* Engine::address_of_alias(NodeId alias) const {
   std::byte* const source = table_.address[at(source_of_alias(alias))];
   if (table_.same[at(alias)] != alias) return source;
-  return source + graph_.signature(alias).view * static_cast<std::int64_t>(size_of(graph_.type(alias).dtype));
+  const Signature& signature = graph_.signature(alias);
+  if (signature.info->reads_row != nullptr)
+    return source + signature.info->reads_row(graph_.fields(alias)) * graph_.bytes(alias);
+  return source + signature.view * static_cast<std::int64_t>(size_of(graph_.type(alias).dtype));
 }
 
 void Engine::run(Work& work, std::shared_ptr<const plan::Plan> plan) {
