@@ -17,7 +17,6 @@
 #include "espalier/nn/lstm.h"
 #include "espalier/ops/cross_entropy.h"
 #include "espalier/ops/gather_rows.h"
-#include "espalier/ops/join_rows.h"
 #include "espalier/ops/tanh.h"
 
 namespace espalier::bench {
@@ -27,8 +26,11 @@ using TaggedSentences = std::shared_ptr<const DataSet<TaggedSentence>>;
 
 class TaggerNetwork : public Network {
  public:
-  TaggerNetwork(TaggedSentences data, const TaggerSizes& sizes)
-      : data_(std::move(data)),
+  /// In one graph the directions, each of which is a recursion, keep two threads busy, with larger products: that pays
+  /// for few sentences. Not where `divides` says that they are recorded op by op.
+  TaggerNetwork(TaggedSentences data, const TaggerSizes& sizes, bool divides)
+      : divides_(divides),
+        data_(std::move(data)),
         words_(model_ / "words", data_->words, sizes.embedding),
         lstm_(model_ / "lstm", sizes.embedding, sizes.hidden),
         middle_(model_ / "middle", 2 * sizes.hidden, sizes.middle),
@@ -43,7 +45,10 @@ class TaggerNetwork : public Network {
     outputs.push_back(scores_(encode(graph, data_->instances[static_cast<std::size_t>(instance)])));
   }
 
+  std::int64_t least_in_lane() const override { return thread_count() == 2 && !divides_ ? 16 : 1; }
+
  protected:
+  bool divides_;
   TaggedSentences data_;
   nn::Embedding words_;
   nn::BiLstm lstm_;
@@ -73,8 +78,6 @@ class TaggerRecursion : public TaggerNetwork {
   void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const override {
     outputs.push_back(scores(graph, data_->instances[static_cast<std::size_t>(instance)]));
   }
-  /// In one graph the directions keep two threads busy, with larger products: that pays for few sentences.
-  std::int64_t least_in_lane() const override { return thread_count() == 2 ? 16 : 1; }
 
  private:
   Expr scores(Graph& graph, const TaggedSentence& sentence) const {
@@ -96,9 +99,9 @@ class TaggerWorkload : public DataWorkload<TaggedSentence> {
   std::unique_ptr<Runner> make(Variant variant, Leaves leaves) const override {
     std::unique_ptr<Network> network;
     if (variant == Variant::kRecursion)
-      network = std::make_unique<TaggerRecursion>(data(), sizes_);
+      network = std::make_unique<TaggerRecursion>(data(), sizes_, /*divides=*/false);
     else
-      network = std::make_unique<TaggerNetwork>(data(), sizes_);
+      network = std::make_unique<TaggerNetwork>(data(), sizes_, variant == Variant::kPlain);
     if (variant == Variant::kLimit || variant == Variant::kLimitDedupe)
       return std::make_unique<TaggerLimit>(data(), network->model(), variant == Variant::kLimitDedupe);
     return make_espalier_runner(std::move(network), *this, variant, leaves);
