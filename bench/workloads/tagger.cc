@@ -26,10 +26,10 @@ using TaggedSentences = std::shared_ptr<const DataSet<TaggedSentence>>;
 
 class TaggerNetwork : public Network {
  public:
-  /// In one graph the directions, each of which is a recursion, keep two threads busy, with larger products: that pays
-  /// for few sentences. Not where `divides` says that they are recorded op by op.
-  TaggerNetwork(TaggedSentences data, const TaggerSizes& sizes, bool divides)
-      : divides_(divides),
+  /// In one graph the directions, each of which is a recursion, keep two threads busy, with larger products. `least` is
+  /// how many sentences a thread needs, where there are two, for a graph of its own to pay.
+  TaggerNetwork(TaggedSentences data, const TaggerSizes& sizes, std::int64_t least)
+      : least_(least),
         data_(std::move(data)),
         words_(model_ / "words", data_->words, sizes.embedding),
         lstm_(model_ / "lstm", sizes.embedding, sizes.hidden),
@@ -45,10 +45,10 @@ class TaggerNetwork : public Network {
     outputs.push_back(scores_(encode(graph, data_->instances[static_cast<std::size_t>(instance)])));
   }
 
-  std::int64_t least_in_lane() const override { return thread_count() == 2 && !divides_ ? 16 : 1; }
+  std::int64_t least_in_lane() const override { return thread_count() == 2 ? least_ : 1; }
 
  protected:
-  bool divides_;
+  std::int64_t least_;
   TaggedSentences data_;
   nn::Embedding words_;
   nn::BiLstm lstm_;
@@ -99,9 +99,9 @@ class TaggerWorkload : public DataWorkload<TaggedSentence> {
   std::unique_ptr<Runner> make(Variant variant, Leaves leaves) const override {
     std::unique_ptr<Network> network;
     if (variant == Variant::kRecursion)
-      network = std::make_unique<TaggerRecursion>(data(), sizes_, /*divides=*/false);
+      network = std::make_unique<TaggerRecursion>(data(), sizes_, /*least=*/16);
     else
-      network = std::make_unique<TaggerNetwork>(data(), sizes_, variant == Variant::kPlain);
+      network = std::make_unique<TaggerNetwork>(data(), sizes_, /*least=*/variant == Variant::kCells ? 8 : 1);
     if (variant == Variant::kLimit || variant == Variant::kLimitDedupe)
       return std::make_unique<TaggerLimit>(data(), network->model(), variant == Variant::kLimitDedupe);
     return make_espalier_runner(std::move(network), *this, variant, leaves);
