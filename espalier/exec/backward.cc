@@ -4,11 +4,13 @@
 #include <cstring>
 
 #include "espalier/base/threads.h"
+#include "espalier/exec/backward_group.h"
 #include "espalier/exec/backward_lists.h"
 #include "espalier/exec/leaf_gradients.h"
 #include "espalier/exec/ledger.h"
 #include "espalier/exec/node_call.h"
 #include "espalier/exec/shared_gradients.h"
+#include "espalier/exec/step_pieces.h"
 #include "espalier/exec/stopwatch.h"
 #include "espalier/kernels/rows.h"
 #include "espalier/ops/plain_step.h"
@@ -35,8 +37,9 @@ class Backward {
         gradient_memory_(gradient_memory),
         ledger_(ledger),
         leaves_(graph, table, wishes, ledger, lists_),
-        shared_(graph, table, wishes, ledger, leaves_, lists_, statistics) {
-    ledger_.start();
+        shared_(graph, table, wishes, ledger, leaves_, lists_, statistics),
+        waiting_(graph, statistics) {
+    ledger_.start(waiting_);
   }
 
   std::vector<Tensor> run(std::span<const Seed> seeds) {
@@ -46,6 +49,7 @@ class Backward {
       run_ = static_cast<std::int32_t>(r);
       for (std::int32_t step = runs_[r].plan->steps() - 1; step >= 0; --step) run_step(step);
     }
+    waiting_.run();
     leaves_.end_steps();
     shared_.run_all();
     leaves_.finish();
@@ -99,6 +103,8 @@ class Backward {
     if (signature.info->kind == Kind::kResult) return;  // the step before differentiates it
     take_part(all);
     if (nodes_.empty()) return;
+    may_wait_ = may_wait(step, signature);
+    if (!may_wait_) waiting_.run();
     if (graph_.any_derived())
       for (NodeId node : nodes_)
         if (graph_.shared(node)) shared_.run_users_of(node);
@@ -118,6 +124,18 @@ class Backward {
       view_ = &views_.backward(current(), step, nodes_, lists_.numbers);
       differentiate_kernel(step, *signature.info);
     }
+  }
+
+  /// Whether the step at hand, all of it, may wait for others with the same rows.
+  bool may_wait(std::int32_t step, const Signature& signature) const {
+    const auto rows = std::ssize(nodes_);
+    if (!has_pieces(graph_, rows) || !is_only_run() || !lists_.numbers.empty()) return false;
+    if (waiting_.empty() && !is_worth_dividing(graph_, nodes_[0], rows, /*uses_memory_again=*/false)) return false;
+    if (!runs_by_rows(graph_, nodes_[0]) || graph_.any_derived() || !views_.keeps(current())) return false;
+    if (gives_table_rows(signature) || (signature.side_by_side && !table_.is_apart(nodes_[0]))) return false;
+    const std::span<const plan::Block> blocks = current().plan->blocks_of(step);
+    return std::none_of(blocks.begin(), blocks.end(),
+                        [](const plan::Block& block) { return block.copy_end > block.copy_begin; });
   }
 
   /// The gradients of result k of the step's nodes are about to be read. Where nobody wrote any of them, an op may open
@@ -266,7 +284,13 @@ class Backward {
     // results that are used within it.
     const bool reads_results = info.results > 1 && (info.weights_read_dy || table_.is_apart(nodes_[0]));
     if (any_ || info.deferred > 0 || info.overwrites_saved || reads_results) {
-      call(info, saved);
+      if (may_wait_ && may_run_by_pieces()) {
+        if (!waiting_.may_join(saved, lists_)) waiting_.run();
+        waiting_.add(info, graph_.attrs(nodes_[0]), saved, lists_);
+      } else {
+        waiting_.run();
+        call(info, saved);
+      }
       runs_[static_cast<std::size_t>(run_)].is_spent |= info.overwrites_saved;
     }
     for (std::size_t i = 0; i < lists_.grads.size(); ++i)
@@ -467,6 +491,7 @@ class Backward {
     return wishes_.gets_gradient(node) && gradient(node) == lists_.grads[i].rows()[r];
   }
   void zero_copied_rows(std::size_t i) {
+    waiting_.run();  // which may read what is there
     for_each_strange_row(i, [&](std::int64_t r) {
       if (!is_in_block(i, r, view_->operand(r, i)))
         std::fill_n(lists_.grads[i].rows()[r], lists_.grads[i].width(), 0.0F);
@@ -480,11 +505,17 @@ class Backward {
     });
   }
 
+  /// Rows that share memory are not for two threads.
+  bool any_share_memory() const { return ledger_.overlapping() || unread_rows_; }
+  bool may_run_by_pieces() {
+    bool all_wanted = true;
+    for (std::size_t i = 0; i < lists_.grads.size(); ++i) all_wanted &= !lists_.grads[i] || opened(i).all_wanted;
+    return all_wanted && !any_share_memory();
+  }
   void call(const OpInfo& info, const Saved& saved) {
     const void* attrs = graph_.attrs(nodes_[0]);
     const std::int64_t rows = saved.in.rows;
-    // Rows that share memory are not for two threads.
-    const bool alone = ledger_.overlapping() || unread_rows_;
+    const bool alone = any_share_memory();
     const bool splits_itself = info.kind == Kind::kCell || (info.kind == Kind::kProduct && view_->any_shared());
     if (rows == 1 || alone || splits_itself || info.takes_whole || info.row_an_operand) {
       const OneThread one(alone);
@@ -492,20 +523,8 @@ class Backward {
       info.backward(attrs, saved, grads);
       return;
     }
-    parallel_for(rows, row_grain(saved.in, saved.dy.width), [&](std::int64_t begin, std::int64_t end) {
-      std::vector<ConstRows> inputs;
-      std::vector<GradRows> parts;
-      // The operands of a ragged op are counted from the first of the whole step.
-      for (const GradRows& grads : lists_.grads)
-        parts.push_back(saved.in.offsets != nullptr ? grads : ops::piece_of(grads, begin, end - begin));
-      Grads grads(parts);
-      Saved part;
-      part.in = part_of(saved.in, begin, end, inputs);
-      part.y = ops::piece_of(saved.y, begin, end - begin);
-      part.saved = ops::piece_of(saved.saved, begin, end - begin);
-      part.dy = ops::piece_of(saved.dy, begin, end - begin);
-      info.backward(attrs, part, grads);
-    });
+    parallel_for(rows, row_grain(saved.in, saved.dy.width),
+                 [&](std::int64_t begin, std::int64_t end) { run_rows(info, attrs, saved, lists_.grads, begin, end); });
   }
 
   const Graph& graph_;
@@ -519,6 +538,7 @@ class Backward {
   BackwardLists& lists_ = BackwardLists::of_thread();
   LeafGradients leaves_;
   SharedGradients shared_;
+  BackwardGroup waiting_;
 
   // Of the step at hand.
   const StepView* view_ = nullptr;
@@ -527,6 +547,7 @@ class Backward {
   std::uint32_t unwritten_ = 0;  // results of the step, as Saved has them
   bool any_ = false;
   bool unread_rows_ = false;
+  bool may_wait_ = false;
 };
 
 }  // namespace

@@ -2,9 +2,12 @@
 
 #include <cstring>
 
+#include "espalier/exec/backward_group.h"
+
 namespace espalier::exec {
 
-void Ledger::start() {
+void Ledger::start(BackwardGroup& waiting) {
+  waiting_ = &waiting;
   step_ = kBefore;
   repeated_ = false;
   overlapping_ = false;
@@ -56,6 +59,7 @@ void Ledger::open_regions(NodeId base, bool empty) {
 }
 
 void Ledger::zero(NodeId node) {
+  waiting_->run();
   if (const std::int64_t size = bytes(node); size > 0) std::memset(where(node), 0, static_cast<std::size_t>(size));
 }
 

@@ -15,12 +15,15 @@
 
 namespace espalier::exec {
 
+class BackwardGroup;
+
 class Ledger {
  public:
   Ledger(const Graph& graph, const NodeTable& table) : graph_(graph), table_(table) {}
 
-  /// Forgets everything: a new pass begins, over all that was computed so far.
-  void start();
+  /// Forgets everything: a new pass begins, over all that was computed so far. Calls that wait may read what is to be
+  /// set to zeros: they run before.
+  void start(BackwardGroup& waiting);
 
   /// Where the gradient of a base is. `empty` is false where it holds numbers already.
   void open(NodeId base, std::byte* where, bool empty = true) {
@@ -104,6 +107,7 @@ class Ledger {
 
   const Graph& graph_;
   const NodeTable& table_;
+  BackwardGroup* waiting_ = nullptr;  // of the pass under way
   std::vector<Account> accounts_;     // by node
   std::vector<NodeId> first_region_;  // by base, in the order of their offsets; empty where there are no regions
   std::vector<NodeId> next_region_;

@@ -7,7 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "espalier/exec/node_table.h"
 #include "espalier/exec/step_view.h"
@@ -34,10 +37,21 @@ class StepViews {
     view.open(run, step, nodes);
     return view;
   }
+  /// The same for several steps at once, of which this is the k-th.
+  StepView& forward(const Run& run, std::int32_t step, std::span<const NodeId> nodes, std::size_t k) {
+    while (at_once_.size() <= k) at_once_.push_back(std::make_unique<StepView>(graph_, table_));
+    StepView& view = kept_ == nullptr ? *at_once_[k] : views_[static_cast<std::size_t>(step)];
+    view.open(run, step, nodes);
+    return view;
+  }
+  /// From here on the k-th of them is the first of others.
+  void begin_with(std::size_t k) { std::swap(at_once_[0], at_once_[k]); }
+  /// Whether each step of a run has a view of its own, which backward() gives.
+  bool keeps(const Run& run) const { return kept_ != nullptr && run.values == kept_; }
   /// Of these nodes of a step; as StepView::open().
   StepView& backward(const Run& run, std::int32_t step, std::span<const NodeId> nodes,
                      std::span<const std::int32_t> numbers) {
-    if (numbers.empty() && kept_ != nullptr && run.values == kept_) return views_[static_cast<std::size_t>(step)];
+    if (numbers.empty() && keeps(run)) return views_[static_cast<std::size_t>(step)];
     any_.open(run, step, nodes, numbers);
     return any_;
   }
@@ -49,6 +63,7 @@ class StepViews {
   const Graph& graph_;
   const NodeTable& table_;
   StepView any_;
+  std::vector<std::unique_ptr<StepView>> at_once_;
   std::deque<StepView> views_;  // by step
   const std::byte* kept_ = nullptr;
 };

@@ -54,6 +54,14 @@ enum class Memoise : std::int32_t {
   kAll,      // all nodes of one op with the same inputs and fields
 };
 
+/// Consecutive steps over the same rows in the same order run together, a few rows at a time, so that what one leaves is
+/// still in the cache when the next reads it.
+struct Fusing {
+  std::int32_t rows = 64;  // at a time; 0: each step runs by itself
+  /// Of what the first of them reads and writes: less is in the cache anyway.
+  std::int64_t least_bytes = std::int64_t{1} << 20;
+};
+
 struct GraphOptions {
   /// Seed and training step choose the masks of dropout.
   std::uint64_t seed = 0;
@@ -69,6 +77,7 @@ struct GraphOptions {
   Memoise memoise = Memoise::kLookups;
   /// Records the ops of a cell one by one, as if it were a plain function: for comparing, and for finding out.
   bool expand_cells = false;
+  Fusing fusing = {};
   /// The most bytes that values and gradients may take; 0 is no limit. What takes more is divided into parts by
   /// instances where the loss is a sum or mean over them, and refused (ResourceError, with the numbers) elsewhere.
   std::int64_t memory_budget = 0;

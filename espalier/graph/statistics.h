@@ -15,6 +15,7 @@ struct Statistics {
   std::int64_t bound = 0;         // no schedule has fewer steps
   bool bound_is_exact = true;     // else the bound could be higher
   std::int64_t forced = 0;        // steps beyond the bound
+  std::int64_t fused = 0;         // steps that ran together with the one before, a few rows at a time
   std::int64_t bytes_copied = 0;  // to bring operands of products and concatenations side by side
   std::int64_t peak_bytes = 0;    // of values and gradients, at the largest moment
   std::int64_t parts = 0;         // into which the memory budget divided minibatches
@@ -47,6 +48,7 @@ struct Statistics {
     bound += other.bound;
     bound_is_exact = bound_is_exact && other.bound_is_exact;
     forced += other.forced;
+    fused += other.fused;
     bytes_copied += other.bytes_copied;
     peak_bytes = peak_bytes > other.peak_bytes ? peak_bytes : other.peak_bytes;
     parts += other.parts;
