@@ -43,12 +43,15 @@ set(internal_headers
   espalier/data/text_source.h
   espalier/data/utf8.h
   espalier/data/value_payload.h
+  espalier/exec/aligned_rows.h
   espalier/exec/ancestors.h
   espalier/exec/backward.h
+  espalier/exec/backward_group.h
   espalier/exec/backward_lists.h
   espalier/exec/collect.h
   espalier/exec/deferred.h
   espalier/exec/engine.h
+  espalier/exec/equal_rows.h
   espalier/exec/executor.h
   espalier/exec/forward.h
   espalier/exec/leaf_gradients.h
@@ -62,6 +65,7 @@ set(internal_headers
   espalier/exec/report.h
   espalier/exec/run_memory.h
   espalier/exec/shared_gradients.h
+  espalier/exec/step_pieces.h
   espalier/exec/step_view.h
   espalier/exec/step_views.h
   espalier/exec/stopwatch.h

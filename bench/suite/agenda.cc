@@ -96,7 +96,8 @@ std::vector<Contender> make_contenders(const SuiteOptions& options, const Worklo
     if (std::unique_ptr<Runner> runner = workload.make(variant, leaves))
       contenders.push_back({variant, leaves, std::move(runner)});
   };
-  // Cells and recursions are compared with the limit both ways; the others with equal leaves computed each for itself, if possible.
+  // Cells and recursions are compared with the limit both ways; the others with equal leaves computed each for itself,
+  // if possible.
   const Leaves usual = leaves_wanted(Leaves::kEach) ? Leaves::kEach : Leaves::kOnce;
   add(Variant::kLimit, Leaves::kEach);
   add(Variant::kLimitDedupe, Leaves::kOnce);

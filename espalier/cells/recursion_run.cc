@@ -236,8 +236,9 @@ class StepRows {
     bool has = number != 0;
     for_each_kind([&](const RecursionProgram& kind, const KindRows& rows, const RecursionOrder::Kind&) {
       if (!rows.multiplies_once()) return;
-      const float* const mark = mark_of(kind, rows);
-      has = has && mark != nullptr && std::memcmp(mark, &number, sizeof(number)) == 0;
+      std::uint64_t found = 0;
+      if (const float* const mark = mark_of(kind, rows)) std::memcpy(&found, mark, sizeof(found));
+      has = has && found == number;
     });
     return has;
   }

@@ -54,8 +54,8 @@ enum class Memoise : std::int32_t {
   kAll,      // all nodes of one op with the same inputs and fields
 };
 
-/// Consecutive steps over the same rows in the same order run together, a few rows at a time, so that what one leaves is
-/// still in the cache when the next reads it.
+/// Consecutive steps over the same rows in the same order run together, a few rows at a time, so that what one leaves
+/// is still in the cache when the next reads it.
 struct Fusing {
   std::int32_t rows = 64;  // at a time; 0: each step runs by itself
   /// Of what the first of them reads and writes: less is in the cache anyway.

@@ -67,7 +67,8 @@ inline void expect_limit_agrees(const Workload& workload) {
     for (const Variant variant : {Variant::kLimit, Variant::kLimitDedupe})
       for (const Leaves leaves : {Leaves::kOnce, Leaves::kEach}) expect_variant_agrees(workload, variant, leaves);
     if (workload.make(Variant::kRecursion, Leaves::kEach) != nullptr)
-      expect_variant_agrees(workload, Variant::kRecursion, Leaves::kEach);
+      for (const Leaves leaves : {Leaves::kEach, Leaves::kOnce})
+        expect_variant_agrees(workload, Variant::kRecursion, leaves);
   }
   set_thread_count(1);
 }
