@@ -18,7 +18,7 @@
 #include "espalier/optim/sgd.h"
 #include "tests/support/cells_agree.h"
 
-namespace espalier::recursions {
+namespace espalier::equal_rows {
 namespace {
 
 using In = std::span<const Expr>;
@@ -128,10 +128,7 @@ TEST_P(RecursionOfEqualRows, GivesTheSameInInference) {
       const std::int32_t length = length_of(sentences[i]);
       for (const Expr& state : net.recursion(x, i % 3 == 0 ? tree(length) : chains(length))) outputs.push_back(state);
     }
-    graph.finish(outputs);
-    std::vector<Tensor> values;
-    for (const Expr& output : outputs) values.push_back(output.value());
-    return values;
+    return testing::finished_values(graph, outputs);
   };
   testing::expect_near(outputs_of({}), outputs_of({.execution = Execution::kPlain}), "finish");
 }
@@ -235,4 +232,4 @@ TEST(RecursionOfEqualRowsAlone, LearnsTheSameAsEachForItself) {
 }
 
 }  // namespace
-}  // namespace espalier::recursions
+}  // namespace espalier::equal_rows

@@ -198,10 +198,7 @@ TEST(Recursion, GivesTheSameInInference) {
       outputs.push_back(net.head(row(states[0], instance.structure.size() - 1)));
       outputs.push_back(states[1]);
     }
-    graph.finish(outputs);
-    std::vector<Tensor> values;
-    for (const Expr& output : outputs) values.push_back(output.value());
-    return values;
+    return testing::finished_values(graph, outputs);
   };
   testing::expect_near(outputs_of({}), outputs_of({.execution = Execution::kPlain}), "finish");
 }

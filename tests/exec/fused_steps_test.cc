@@ -15,7 +15,7 @@
 #include "espalier/ops/all.h"
 #include "tests/support/cells_agree.h"
 
-namespace espalier {
+namespace espalier::fused_steps {
 namespace {
 
 // --- which rows are aligned ------------------------------------------------------------------------------------------
@@ -183,10 +183,7 @@ TEST(FusedSteps, GiveTheSameInInference) {
       for (int time = 0; time < 4; ++time) x = chain(net, x);
       outputs.push_back(i % 3 == 0 ? slice(x, 1, 4) : x);
     }
-    graph.finish(outputs);
-    std::vector<Tensor> values;
-    for (const Expr& output : outputs) values.push_back(output.value());
-    return values;
+    return testing::finished_values(graph, outputs);
   };
   const std::vector<Tensor> expected = outputs_of({.execution = Execution::kPlain});
   for (const std::int32_t rows : {0, 1, 3, 64})
@@ -194,4 +191,4 @@ TEST(FusedSteps, GiveTheSameInInference) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::fused_steps

@@ -12,7 +12,7 @@
 #include "espalier/ops/all.h"
 #include "tests/support/threads.h"
 
-namespace espalier {
+namespace espalier::fused_steps {
 namespace {
 
 constexpr std::int32_t kWidth = 64;
@@ -72,4 +72,4 @@ TEST(FusedStepsThreads, GiveWhatStepsByThemselvesGiveInOne) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::fused_steps

@@ -15,7 +15,7 @@
 #include "espalier/ops/all.h"
 #include "tests/support/cells_agree.h"
 
-namespace espalier {
+namespace espalier::rows_in_place {
 namespace {
 
 constexpr std::int32_t kWidth = 6;
@@ -106,10 +106,7 @@ TEST_F(RowsInPlace, GiveTheSameInInference) {
         if (draw(3) == 0) outputs.push_back(slice(row(many, 0), 2, 5));
         if (draw(3) == 0) outputs.push_back(many);
       }
-      graph.finish(outputs);
-      std::vector<Tensor> values;
-      for (const Expr& output : outputs) values.push_back(output.value());
-      return values;
+      return testing::finished_values(graph, outputs);
     };
     testing::expect_near(outputs_of({}), outputs_of({.execution = Execution::kPlain}), "finish");
   }
@@ -143,4 +140,4 @@ TEST_F(RowsInPlace, AnOutputHasMemoryOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::rows_in_place

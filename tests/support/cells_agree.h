@@ -36,6 +36,14 @@ inline std::vector<Tensor> numbers_of(const Model& model, const GraphOptions& op
   return numbers;
 }
 
+/// The values of `outputs` after finish().
+inline std::vector<Tensor> finished_values(Graph& graph, const std::vector<Expr>& outputs) {
+  graph.finish(outputs);
+  std::vector<Tensor> values;
+  for (const Expr& output : outputs) values.push_back(output.value());
+  return values;
+}
+
 inline void expect_near(const std::vector<Tensor>& given, const std::vector<Tensor>& expected, const std::string& way,
                         double tolerance = 1e-4) {
   ASSERT_EQ(given.size(), expected.size());
