@@ -29,12 +29,19 @@ class Stopwatch {
 };
 
 /// The time of a kernel's call, divided into products, with laying their weights out, gathering their rows, and all
-/// else.
+/// else. One within another does nothing: the outer one sees it all.
 class KernelWatch {
  public:
-  explicit KernelWatch(bool runs) : watch_(runs) {
-    if (runs) log_.emplace();
+  explicit KernelWatch(bool runs) : watch_(runs && !is_running()) {
+    if (!runs || is_running()) return;
+    log_.emplace();
+    is_running() = true;
   }
+  ~KernelWatch() {
+    if (log_) is_running() = false;
+  }
+  KernelWatch(const KernelWatch&) = delete;
+  KernelWatch& operator=(const KernelWatch&) = delete;
   void stop(bool is_product, Statistics::Seconds& seconds) {
     if (!log_) return;
     double all = 0;
@@ -50,6 +57,11 @@ class KernelWatch {
   }
 
  private:
+  static bool& is_running() {
+    thread_local bool is = false;
+    return is;
+  }
+
   Stopwatch watch_;
   std::optional<ops::ProductLog> log_;
 };

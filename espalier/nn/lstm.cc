@@ -1,5 +1,6 @@
 #include "espalier/nn/lstm.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -9,6 +10,7 @@
 #include "espalier/nn/gates.h"
 #include "espalier/ops/add.h"
 #include "espalier/ops/affine.h"
+#include "espalier/ops/concat.h"
 #include "espalier/ops/gather_rows.h"
 #include "espalier/ops/join_rows.h"
 #include "espalier/ops/linear.h"
@@ -98,14 +100,40 @@ Expr BiLstm::rows(Operand x) const {
   return join_rows(detail::At{x.where()}((*recursion_)(x, both)[0]), 2);
 }
 
-/// As many rows: what is recorded for an element is then a row that is read, whatever the states are.
 std::vector<Expr> BiLstm::operator()(const Operands& sequence) const {
-  if (sequence.list().empty()) return {};
+  const std::span<const Expr> x = sequence.list();
+  if (x.empty()) return {};
+  const auto is_many = [](const Expr& each) { return each.graph().is_many(each.node()); };
+  // Cells refuse elements of many rows, beside a state of one, and tell where they are from.
+  if (x[0].graph().options().expand_cells || std::any_of(x.begin(), x.end(), is_many)) return cell_by_cell(sequence);
   const detail::At at{sequence.where()};
   const Expr all = rows(at(espalier::rows(sequence)));
   std::vector<Expr> y;
-  y.reserve(sequence.list().size());
+  y.reserve(x.size());
   for (std::int32_t t = 0; t < all.rows(); ++t) y.push_back(row(at(all), t));
+  return y;
+}
+
+std::vector<Expr> BiLstm::cell_by_cell(const Operands& sequence) const {
+  const std::span<const Expr> x = sequence.list();
+  const detail::At at{sequence.where()};
+  const std::size_t length = x.size();
+  Graph& graph = x.front().graph();
+  LstmState left = forward_.initial(graph, at.where.file(), at.where.line());
+  LstmState right = backward_.initial(graph, at.where.file(), at.where.line());
+  std::vector<Expr> from_left(length);
+  std::vector<Expr> from_right(length);
+  for (std::size_t t = 0; t < length; ++t) {
+    left = forward_(at(x[t]), left);
+    from_left[t] = left.h;
+    right = backward_(at(x[length - 1 - t]), right);
+    from_right[length - 1 - t] = right.h;
+  }
+  std::vector<Expr> y(length);
+  for (std::size_t t = 0; t < length; ++t) {
+    const std::array both{from_left[t], from_right[t]};
+    y[t] = concat(at(std::span<const Expr>(both)), 0);
+  }
   return y;
 }
 

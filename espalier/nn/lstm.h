@@ -69,6 +69,8 @@ class ESPALIER_EXPORT BiLstm {
   const LstmCell& backward() const { return backward_; }
 
  private:
+  std::vector<Expr> cell_by_cell(const Operands& sequence) const;
+
   LstmCell forward_;
   LstmCell backward_;
   std::shared_ptr<const Recursion> recursion_;  // of both
