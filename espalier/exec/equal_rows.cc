@@ -1,5 +1,7 @@
 #include "espalier/exec/equal_rows.h"
 
+#include <algorithm>
+
 #include "espalier/base/at.h"
 
 namespace espalier::exec {
@@ -47,7 +49,8 @@ struct Memory {
 bool find_equal_rows(const Graph& graph, const NodeTable& table, std::span<const NodeId> nodes,
                      std::vector<std::int32_t>& first) {
   first.clear();
-  if (graph.options().memoise == Memoise::kOff) return false;
+  const auto may_be_equal = [&](NodeId node) { return may_have_equal_rows(graph, graph.inputs(node)[0]); };
+  if (std::none_of(nodes.begin(), nodes.end(), may_be_equal)) return false;
   Memory& memory = Memory::of_thread();
   memory.of_table.clear();
   memory.of_nodes.clear();
