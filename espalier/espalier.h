@@ -39,4 +39,5 @@
 #include "espalier/optim/rmsprop.h"
 #include "espalier/optim/schedule.h"
 #include "espalier/optim/sgd.h"
+#include "espalier/train/ahead.h"
 #include "espalier/train/lanes.h"

@@ -84,6 +84,33 @@ class Loop {
   std::exception_ptr exception_;
 };
 
+/// What runs beside its caller, in another thread or in that of the caller in the end.
+class Task {
+ public:
+  explicit Task(detail::TaskFunction function) : function_(function) {}
+
+  void run() {
+    const InsideLoop inside;
+    const FlushDenormals flush(flush_denormals_);
+    try {
+      function_.call(function_.object);
+    } catch (...) {
+      exception_ = std::current_exception();
+    }
+    done_ = true;
+  }
+  bool is_done() const { return done_; }
+  void rethrow() const {
+    if (exception_) std::rethrow_exception(exception_);
+  }
+
+ private:
+  detail::TaskFunction function_;
+  bool flush_denormals_ = FlushDenormals::active();
+  std::exception_ptr exception_;
+  std::atomic<bool> done_{false};
+};
+
 /// How long a thread looks for what it waits for before it sleeps. Waking one that sleeps takes as long as 50
 /// microseconds; the steps of a small model take less.
 constexpr std::chrono::microseconds kSpin{100};
@@ -129,6 +156,11 @@ class Sleepers {
     { const std::lock_guard lock(mutex_); }  // none is between its last look and its sleep
     for (std::int64_t i = 0; i < most; ++i) woken_.notify_one();
   }
+  void wake_all() {
+    if (count_ == 0) return;
+    { const std::lock_guard lock(mutex_); }
+    woken_.notify_all();
+  }
 
  private:
   std::atomic<std::int64_t> count_{0};
@@ -163,6 +195,25 @@ class Pool {
     return true;
   }
 
+  /// Offers a task to the workers, and gives whether it did: not where that of another caller is on offer. finish()
+  /// must follow.
+  bool offer(Task& task) {
+    if (const std::unique_lock owner(owner_, std::try_to_lock); owner.owns_lock()) start(1);
+    Task* none = nullptr;
+    if (!task_.compare_exchange_strong(none, &task)) return false;
+    idle_.wake(1);
+    return true;
+  }
+  /// Returns when a task that was offered is done: runs it if no worker took it.
+  void finish(Task& task) {
+    Task* offered = &task;
+    if (task_.compare_exchange_strong(offered, nullptr)) {
+      task.run();
+      return;
+    }
+    tasks_done_.wait_until([&] { return task.is_done(); });
+  }
+
   /// Ends the workers; the next loop starts as many as it needs.
   void reset() {
     const std::lock_guard owner(owner_);
@@ -192,8 +243,13 @@ class Pool {
 
   void serve() {
     while (true) {
-      idle_.wait_until([&] { return stopping_ || state_ >= kOpening; });
+      idle_.wait_until([&] { return stopping_ || state_ >= kOpening || task_ != nullptr; });
       if (stopping_) return;
+      if (Task* const task = task_.exchange(nullptr)) {
+        task->run();  // and is gone
+        tasks_done_.wake_all();
+        continue;
+      }
       if (!enter()) continue;
       loop_.load()->work();
       if (--state_ == 0) done_.wake(1);
@@ -216,9 +272,11 @@ class Pool {
   static constexpr std::int64_t kOpening = std::int64_t{1} << 32;
   std::atomic<std::int64_t> state_{0};
   std::atomic<Loop*> loop_{nullptr};
+  std::atomic<Task*> task_{nullptr};  // that no worker has taken yet
   std::atomic<bool> stopping_{false};
-  Sleepers idle_;  // workers without a loop
-  Sleepers done_;  // the caller whose parts are all taken
+  Sleepers idle_;        // workers without a loop or task
+  Sleepers done_;        // the caller whose parts are all taken
+  Sleepers tasks_done_;  // callers whose task was taken
 };
 
 }  // namespace
@@ -270,7 +328,25 @@ void run_parts(std::int64_t n, std::int64_t grain, RangeFunction function) {
   loop.rethrow();
 }
 
+void run_beside(TaskFunction here, TaskFunction beside) {
+  Task task(beside);
+  const bool is_offered = has_other_threads() && Pool::instance().offer(task);
+  std::exception_ptr thrown;
+  try {
+    here.call(here.object);
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  if (is_offered)
+    Pool::instance().finish(task);
+  else
+    task.run();
+  if (thrown) std::rethrow_exception(thrown);
+  task.rethrow();
+}
+
 }  // namespace detail
+
 bool has_other_threads() { return !inside_loop && thread_count() > 1; }
 
 OneThread::OneThread(bool wanted) : before_(inside_loop) { inside_loop = before_ || wanted; }

@@ -36,6 +36,14 @@ struct RangeFunction {
 
 ESPALIER_EXPORT void run_parts(std::int64_t n, std::int64_t grain, RangeFunction function);
 
+/// The same of a callable without arguments.
+struct TaskFunction {
+  void* object;
+  void (*call)(void* object);
+};
+
+ESPALIER_EXPORT void run_beside(TaskFunction here, TaskFunction beside);
+
 }  // namespace detail
 
 /// Calls fn(begin, end) for at most thread_count() contiguous parts of [0, n), each of at least `grain` (one part if n
@@ -54,6 +62,19 @@ void parallel_for(std::int64_t n, std::int64_t grain, F&& fn) {
       n, grain,
       {const_cast<void*>(static_cast<const void*>(std::addressof(fn))),
        [](void* object, std::int64_t begin, std::int64_t end) { (*static_cast<Function*>(object))(begin, end); }});
+}
+
+/// Calls here() in this thread and, meanwhile, beside() in one of the pool, or here afterwards if none came to take it;
+/// returns when both are done. Loops of here() use the other threads, and that one too once it is done; those of
+/// beside() run in its thread. Both run even if the other throws; then the exception of here() comes before that of
+/// beside(). Where there are no other threads, here() runs first.
+template <class Here, class Beside>
+void run_beside(Here&& here, Beside&& beside) {
+  const auto task_of = []<class F>(F& fn) -> detail::TaskFunction {
+    return {const_cast<void*>(static_cast<const void*>(std::addressof(fn))),
+            [](void* object) { (*static_cast<F*>(object))(); }};
+  };
+  detail::run_beside(task_of(here), task_of(beside));
 }
 
 /// Whether a loop of this thread has others to run in: not inside a loop, nor with one thread.

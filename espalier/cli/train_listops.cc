@@ -32,6 +32,7 @@ struct TrainingOptions {
   std::string out = ".";
   std::string summary;
   std::string strategy = "frontier";
+  std::string ahead = "auto";
   double compare_seconds = 4;
   int threads = 0;
 };
@@ -57,6 +58,8 @@ void run_training(TrainingOptions options) {
   options.training.seed = options.grammar.seed;
   for (const Strategy strategy : kStrategies)
     if (options.strategy == name_of(strategy)) options.training.strategy = strategy;
+  if (options.ahead != "auto")
+    options.training.ahead = options.ahead == "on" ? train::RecordAhead::kAlways : train::RecordAhead::kNever;
   // Everything that could spoil the end of a long run is tried first.
   const fs::path weights = fs::path(options.out) / "listops.safetensors";
   ensure_writable_folder(options.out);
@@ -182,6 +185,11 @@ void add_train_listops(CLI::App& train) {
   command->add_option("--strategy", options->strategy, "How nodes are brought together: none, depth, agenda, frontier")
       ->capture_default_str()
       ->check(CLI::IsMember({"none", "depth", "agenda", "frontier"}));
+  command
+      ->add_option("--ahead", options->ahead,
+                   "Record the next minibatch while one runs: on, off, or auto, where that was measured to pay")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "on", "off"}));
   command
       ->add_option("--compare", options->compare_seconds,
                    "Seconds to spend at the end on comparing the strategies' speed; 0 leaves it out")

@@ -50,6 +50,20 @@ void Graph::finish(std::span<const Expr> outputs) {
 
 void Graph::keep(const Expr& expr) { exec::Executor::of(*this).keep(node_in(*this, "keep", expr)); }
 
+void Graph::use_current_parameters() {
+  if (statistics().runs > 0)
+    throw UsageError(
+        "use_current_parameters: values of this graph were computed already\n"
+        "  hint: call it before the first value(), backward() or finish()");
+  parameters_.for_each_node([&](NodeId node) {
+    const Parameter* const parameter = parameter_of(node);
+    // Of another type by now: it stays as it was recorded, and running it is refused.
+    if (parameter == nullptr || parameter->value().dtype() != type(node).dtype) return;
+    const ParameterFields fields{parameter, parameter->version()};
+    std::memcpy(fields_.data() + begin_[at(node)].fields, &fields, sizeof(fields));
+  });
+}
+
 Statistics Graph::statistics() const {
   return runtime_ == nullptr ? Statistics() : static_cast<const exec::Executor&>(*runtime_).statistics();
 }

@@ -126,6 +126,10 @@ class ESPALIER_EXPORT Graph {
                 std::int32_t line = __builtin_LINE());
   /// The node of a parameter: one a graph, whoever asks. The parameter must outlive the graph's use.
   Expr parameter(const Parameter& parameter);
+  /// What was recorded is computed with the numbers that parameters have now, not with those they had when they were
+  /// recorded: for a graph that is recorded while an update is under way (train/ahead.h). Refuses (UsageError) a graph
+  /// in which anything was computed already.
+  void use_current_parameters();
   /// What `make` records from parameters alone, such as weights that are normalised: one node a graph and uid
   /// (new_uid()), whoever asks. All uses of it can then run together. Refuses what is not made from parameters alone.
   Expr derived(std::uint64_t uid, const std::function<Expr(Graph&)>& make);

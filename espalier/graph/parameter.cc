@@ -121,13 +121,13 @@ const kernels::Prepared* Parameter::prepared(std::int64_t k, std::int64_t n, boo
                                              const WeightUse& use) const {
   if (!is_worth_it(k, n, transposed) || value_.dtype() != DType::kFloat32 || k * n != value_.shape().elements())
     return nullptr;
-  return layouts_->get(value_.as<float>().data(), version_, {0, k}, n, /*whole=*/true, transposed, use);
+  return layouts_->get(value_.as<float>().data(), version(), {0, k}, n, /*whole=*/true, transposed, use);
 }
 
 const kernels::Prepared* Parameter::prepared_rows(std::int64_t begin, std::int64_t k, std::int64_t n,
                                                   const WeightUse& use) const {
   if (!is_worth_it(k, n, /*transposed=*/true) || value_.dtype() != DType::kFloat32) return nullptr;
-  return layouts_->get(value_.as<float>().data(), version_, {begin, k}, n, /*whole=*/false, /*transposed=*/true, use);
+  return layouts_->get(value_.as<float>().data(), version(), {begin, k}, n, /*whole=*/false, /*transposed=*/true, use);
 }
 
 void Parameter::replace_value(Tensor value) {
@@ -135,7 +135,7 @@ void Parameter::replace_value(Tensor value) {
     throw UsageError(fmt::format("parameter \"{}\" has shape {}, and {} was given", name_, shape().to_string(),
                                  value.shape().to_string()));
   value_ = std::move(value);
-  ++version_;
+  count_change();
 }
 
 }  // namespace espalier

@@ -1,8 +1,11 @@
 /// A trainable tensor with a name. A Model (nn/model.h) makes and owns parameters; graphs refer to them.
 ///
 /// Thread safety: any number of graphs, in any threads, may read a parameter; writing one excludes all readers.
+/// Recording reads no number: a graph may record a parameter while another thread writes it, if it is told before it
+/// runs (Graph::use_current_parameters()).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -40,13 +43,13 @@ class ESPALIER_EXPORT Parameter {
   /// To change the numbers. A graph that recorded this parameter before refuses to compute further nodes with it.
   /// The address of the elements does not change.
   Tensor& mutable_value() {
-    ++version_;
+    count_change();
     return value_;
   }
   /// Another element type or other numbers of the same shape.
   void replace_value(Tensor value);
   /// How often the value was opened for change.
-  std::uint64_t version() const { return version_; }
+  std::uint64_t version() const { return version_.load(std::memory_order_relaxed); }
 
   /// Different for every parameter of the process.
   std::uint64_t uid() const { return uid_; }
@@ -67,9 +70,12 @@ class ESPALIER_EXPORT Parameter {
   double learning_rate_scale = 1;
 
  private:
+  /// By the one thread that writes.
+  void count_change() { version_.store(version() + 1, std::memory_order_relaxed); }
+
   std::string name_;
   Tensor value_;
-  std::uint64_t version_ = 0;
+  std::atomic<std::uint64_t> version_{0};
   std::uint64_t uid_;
   class Layouts;
   std::unique_ptr<Layouts> layouts_;

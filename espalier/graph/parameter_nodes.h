@@ -53,6 +53,12 @@ class ParameterNodes {
     return known.number;
   }
 
+  /// The nodes there are, of parameters and of what was derived, in the order in which they were recorded.
+  template <class F>
+  void for_each_node(const F& f) const {
+    for (const std::uint64_t uid : recorded_) f(NodeId{find(uid)});
+  }
+
   /// Forgets the nodes from `size` on: they were recorded for an operation that was refused, and their signatures with
   /// it.
   void truncate(std::int32_t size) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "espalier/ops/all.h"
 #include "espalier/optim/adam.h"
 #include "espalier/optim/schedule.h"
+#include "espalier/train/ahead.h"
 #include "espalier/train/lanes.h"
 
 namespace espalier::train {
@@ -149,30 +151,50 @@ ListOpsScore evaluate(const ListOpsNet& net, std::span<const data::Tree> trees, 
 
 namespace {
 
+/// Numbers of trees that are recorded together.
+using Part = std::span<const std::size_t>;
+
+/// What is recorded of a part.
+struct Recorded {
+  std::vector<Expr> digits;  // of each tree
+  std::vector<Expr> losses;  // likewise
+
+  void differentiate(Gradients& into) const { sum(losses).backward({.into = &into, .wanted = {}}); }
+  /// Of trees that were differentiated.
+  ListOpsScore score(std::span<const data::Tree> trees, Part part) const {
+    ListOpsScore total;
+    for (std::size_t i = 0; i < part.size(); ++i) count(total, trees[part[i]], digits[i].value(), losses[i].scalar());
+    return total;
+  }
+};
+
+Recorded record(Graph& graph, const ListOpsNet& net, std::span<const data::Tree> trees, Part part) {
+  Recorded recorded;
+  for (std::size_t i : part) {
+    graph.begin_instance(i);
+    recorded.digits.push_back(net(graph, trees[i]));
+    graph.keep(recorded.digits.back());
+    recorded.losses.push_back(cross_entropy(recorded.digits.back(), trees[i].label()));
+    graph.keep(recorded.losses.back());
+  }
+  return recorded;
+}
+
 /// Computes the gradients of minibatches, each divided among the threads.
 class Workers {
  public:
   explicit Workers(Strategy strategy) : lanes_({.strategy = strategy}) {}
 
   /// The score of the trees of a minibatch; gradients() has the sum over them afterwards.
-  ListOpsScore run(const ListOpsNet& net, std::span<const data::Tree> trees, std::span<const std::size_t> batch) {
-    std::vector<ListOpsScore> scores(batch.size());
+  ListOpsScore run(const ListOpsNet& net, std::span<const data::Tree> trees, Part batch) {
+    std::vector<ListOpsScore> scores(batch.size());  // of a part, where it begins
     std::vector<std::int64_t> sizes;
     for (std::size_t i : batch) sizes.push_back(trees[i].size());
     lanes_.run(sizes, [&](Lane& lane, std::int64_t begin, std::int64_t end) {
-      std::vector<Expr> digits;
-      std::vector<Expr> losses;
-      const auto part = batch.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
-      for (std::size_t i : part) {
-        lane.graph.begin_instance(i);
-        digits.push_back(net(lane.graph, trees[i]));
-        lane.graph.keep(digits.back());
-        losses.push_back(cross_entropy(digits.back(), trees[i].label()));
-        lane.graph.keep(losses.back());
-      }
-      sum(losses).backward({.into = &lane.gradients, .wanted = {}});
-      for (std::size_t i = 0; i < part.size(); ++i)
-        count(scores[static_cast<std::size_t>(begin) + i], trees[part[i]], digits[i].value(), losses[i].scalar());
+      const Part part = batch.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+      const Recorded recorded = record(lane.graph, net, trees, part);
+      recorded.differentiate(lane.gradients);
+      scores[static_cast<std::size_t>(begin)] = recorded.score(trees, part);
     });
     ListOpsScore total;
     for (const ListOpsScore& score : scores) add(total, score);
@@ -181,7 +203,7 @@ class Workers {
   }
 
   Gradients& gradients() { return lanes_.gradients(); }
-  Statistics& statistics() { return statistics_; }
+  const Statistics& statistics() const { return statistics_; }
 
  private:
   Lanes lanes_;
@@ -198,14 +220,14 @@ struct ListOpsTrainer::State {
         adam(of.model(), {.learning_rate = training.learning_rate, .clip_norm = training.clip_norm}),
         random(training.seed, 1),
         order(set.size()),
-        workers(training.strategy) {
+        workers(training.strategy),
+        ahead({.strategy = training.strategy}) {
     if (set.empty()) throw UsageError("train: there are no training instances");
     if (training.warmup < 0)
       throw UsageError(fmt::format("train: a warm-up of {} steps is not possible", training.warmup));
     if (training.batch < 1)
       throw UsageError(fmt::format("train: a minibatch of {} instances is not possible", training.batch));
-    const std::int64_t batches = (static_cast<std::int64_t>(set.size()) + training.batch - 1) / training.batch;
-    const std::int64_t steps = batches * training.epochs;
+    const std::int64_t steps = batches() * training.epochs;
     // A short run gives at most a tenth of itself to warming up.
     const std::int64_t warmup = std::min<std::int64_t>(training.warmup, steps / 10);
     const optim::Schedule falling = optim::cosine_decay(steps - warmup);
@@ -213,14 +235,50 @@ struct ListOpsTrainer::State {
     std::iota(order.begin(), order.end(), 0);
   }
 
-  ListOpsScore run_batch(std::span<const std::size_t> batch) {
-    const ListOpsScore score = workers.run(net, trees, batch);
+  /// Called with the score of each minibatch.
+  using Done = std::function<void(const ListOpsScore& score)>;
+
+  std::int64_t batches() const { return (static_cast<std::int64_t>(order.size()) + options.batch - 1) / options.batch; }
+  Part batch(std::int64_t number) const {
+    const auto begin = static_cast<std::size_t>(number * options.batch);
+    return Part(order).subspan(begin, std::min(static_cast<std::size_t>(options.batch), order.size() - begin));
+  }
+  bool records_ahead() const {
+    return options.ahead == RecordAhead::kAlways ||
+           (options.ahead == RecordAhead::kWherePays && options.batch <= kListOpsAhead && has_other_threads());
+  }
+
+  /// One minibatch after the other, each divided among the threads.
+  void run_in_lanes(const Done& done) {
+    for (std::int64_t i = 0; i < batches(); ++i) {
+      const ListOpsScore score = workers.run(net, trees, batch(i));
+      update(workers.gradients(), batch(i).size());
+      done(score);
+    }
+  }
+  /// The next one is recorded while one runs.
+  void run_ahead(const Done& done) {
+    ahead.run(
+        batches(), [&](Graph& graph, std::int64_t i) { return record(graph, net, trees, batch(i)); },
+        [&](const Recorded& recorded, std::int64_t i) {
+          gradients.clear();
+          recorded.differentiate(gradients);
+          const ListOpsScore score = recorded.score(trees, batch(i));
+          update(gradients, batch(i).size());
+          done(score);
+        });
+  }
+  void update(Gradients& by, std::size_t size) {
     const auto start = std::chrono::steady_clock::now();
-    workers.gradients().scale(1.0 / static_cast<double>(batch.size()));
-    adam.step(workers.gradients());
-    workers.statistics().seconds.update +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return score;
+    by.scale(1.0 / static_cast<double>(size));
+    adam.step(by);
+    update_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  Statistics statistics() const {
+    Statistics all = workers.statistics();
+    all.add(ahead.statistics());
+    all.seconds.update += update_seconds;
+    return all;
   }
 
   ListOpsNet& net;
@@ -230,6 +288,9 @@ struct ListOpsTrainer::State {
   Random random;
   std::vector<std::size_t> order;
   Workers workers;
+  Ahead ahead;
+  Gradients gradients;  // of what is recorded ahead
+  double update_seconds = 0;
 };
 
 ListOpsTrainer::ListOpsTrainer(ListOpsNet& net, std::span<const data::Tree> trees, const ListOpsTraining& options)
@@ -237,18 +298,20 @@ ListOpsTrainer::ListOpsTrainer(ListOpsNet& net, std::span<const data::Tree> tree
 
 ListOpsTrainer::~ListOpsTrainer() = default;
 
-const Statistics& ListOpsTrainer::statistics() const { return state_->workers.statistics(); }
+Statistics ListOpsTrainer::statistics() const { return state_->statistics(); }
 
 ListOpsScore ListOpsTrainer::run_epoch(const ListOpsWatch& watch) {
   State& state = *state_;
   state.random.shuffle(std::span<std::size_t>(state.order));
   ListOpsScore total;
-  const auto batch = static_cast<std::size_t>(state.options.batch);
-  for (std::size_t begin = 0; begin < state.order.size(); begin += batch) {
-    const std::size_t size = std::min(batch, state.order.size() - begin);
-    add(total, state.run_batch(std::span<const std::size_t>(state.order).subspan(begin, size)));
-    if (watch) watch(static_cast<std::int64_t>(begin + size), total);
-  }
+  const auto done = [&](const ListOpsScore& score) {
+    add(total, score);
+    if (watch) watch(total.instances, total);
+  };
+  if (state.records_ahead())
+    state.run_ahead(done);
+  else
+    state.run_in_lanes(done);
   return total;
 }
 

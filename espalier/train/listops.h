@@ -83,6 +83,16 @@ using ListOpsWatch = std::function<void(std::int64_t done, const ListOpsScore& s
 ESPALIER_EXPORT ListOpsScore evaluate(const ListOpsNet& net, std::span<const data::Tree> trees,
                                       const ListOpsWatch& watch = {});
 
+/// Whether the next minibatch is recorded while one runs (train/ahead.h). The numbers are those of one graph for a
+/// whole minibatch; divided among threads they differ by rounding.
+enum class RecordAhead : std::int32_t {
+  kWherePays,  // minibatches of up to kListOpsAhead expressions, with several threads; larger ones are divided
+  kAlways,
+  kNever,
+};
+/// bench/ahead.cc has the figures.
+inline constexpr std::int32_t kListOpsAhead = 2;
+
 struct ListOpsTraining {
   std::int32_t batch = 32;
   /// The highest; reached after the warm-up.
@@ -93,11 +103,13 @@ struct ListOpsTraining {
   std::int32_t epochs = 4;
   std::uint64_t seed = 1;
   Strategy strategy = Strategy::kFrontier;
+  RecordAhead ahead = RecordAhead::kWherePays;
 };
 
 /// Trains a net with Adam on minibatches drawn in a new order every epoch; the learning rate rises in the warm-up and
 /// then falls to zero along a cosine. Each minibatch is divided among the threads, whose gradients are added up in a
-/// fixed order: the same seed and number of threads give the same bits.
+/// fixed order, or, where it is too small for that, the next one is recorded meanwhile: the same seed and number of
+/// threads give the same bits.
 class ESPALIER_EXPORT ListOpsTrainer {
  public:
   ListOpsTrainer(ListOpsNet& net, std::span<const data::Tree> trees, const ListOpsTraining& options);
@@ -109,7 +121,7 @@ class ESPALIER_EXPORT ListOpsTrainer {
   ListOpsScore run_epoch(const ListOpsWatch& watch = {});
 
   /// Of all graphs so far; seconds are those of all threads together.
-  const Statistics& statistics() const;
+  Statistics statistics() const;
 
  private:
   struct State;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -31,6 +32,7 @@ class ThreadsTest : public ::testing::Test {
 };
 using ParallelFor = ThreadsTest;
 using ThreadCount = ThreadsTest;
+using RunBeside = ThreadsTest;
 
 using Parts = std::set<std::pair<std::int64_t, std::int64_t>>;
 
@@ -259,6 +261,94 @@ TEST_F(ThreadCount, ComesFromTheEnvironment) {
   unsetenv("ESPALIER_THREADS");
   EXPECT_GE(detail::thread_count_from_environment(), 1);
   if (before != nullptr) setenv("ESPALIER_THREADS", kept.c_str(), 1);
+}
+
+// --- two things at once ----------------------------------------------------------------------------------------------
+
+/// Looks until another thread has set it, for ten seconds at most.
+bool becomes_true(const std::atomic<bool>& flag) {
+  for (int i = 0; i < 10'000 && !flag; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return flag;
+}
+
+TEST_F(RunBeside, RunsBothAtOnce) {
+  set_thread_count(2);
+  for (int time = 0; time < 20; ++time) {
+    if (time % 5 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));  // threads sleep by then
+    std::atomic<bool> here_began{false};
+    std::atomic<bool> beside_began{false};
+    bool met_here = false;
+    bool met_beside = false;
+    run_beside(
+        [&] {
+          here_began = true;
+          met_here = becomes_true(beside_began);
+        },
+        [&] {
+          beside_began = true;
+          met_beside = becomes_true(here_began);
+        });
+    EXPECT_TRUE(met_here);
+    EXPECT_TRUE(met_beside);
+  }
+}
+
+TEST_F(RunBeside, RunsHereFirstWhereThereIsOneThread) {
+  set_thread_count(1);
+  std::string order;
+  run_beside([&] { order += "here "; }, [&] { order += "beside"; });
+  EXPECT_EQ(order, "here beside");
+  set_thread_count(4);
+  std::array<std::string, 4> orders;
+  parallel_for(4, 1, [&](std::int64_t begin, std::int64_t) {  // parts of a loop have no other threads
+    std::string& own = orders[static_cast<std::size_t>(begin)];
+    run_beside([&] { own += "here "; }, [&] { own += "beside"; });
+  });
+  for (const std::string& own : orders) EXPECT_EQ(own, "here beside");
+}
+
+TEST_F(RunBeside, LoopsOfBothHaveAllTheirParts) {
+  for (const int threads : {2, 3}) {
+    set_thread_count(threads);
+    for (int time = 0; time < 200; ++time) {
+      std::vector<int> here(100);
+      std::vector<int> beside(100);
+      const auto count_in = [](std::vector<int>& counts) {
+        parallel_for(100, 1, [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t i = begin; i < end; ++i) ++counts[static_cast<std::size_t>(i)];
+        });
+      };
+      run_beside([&] { count_in(here); }, [&] { count_in(beside); });
+      ASSERT_EQ(here, std::vector<int>(100, 1));
+      ASSERT_EQ(beside, std::vector<int>(100, 1));
+    }
+  }
+}
+
+TEST_F(RunBeside, FinishesBothBeforeAnExceptionComesOut) {
+  for (const int threads : {1, 2}) {
+    set_thread_count(threads);
+    bool done = false;
+    EXPECT_THROW(run_beside([] { throw std::logic_error("here"); }, [&] { done = true; }), std::logic_error);
+    EXPECT_TRUE(done);
+    done = false;
+    EXPECT_THROW(run_beside([&] { done = true; }, [] { throw std::range_error("beside"); }), std::range_error);
+    EXPECT_TRUE(done);
+    EXPECT_THROW(run_beside([] { throw std::logic_error("here"); }, [] { throw std::range_error("beside"); }),
+                 std::logic_error);
+  }
+}
+
+TEST_F(RunBeside, ServesSeveralCallers) {
+  set_thread_count(3);
+  std::atomic<int> done{0};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller)
+    callers.emplace_back([&] {
+      for (int time = 0; time < 200; ++time) run_beside([&] { ++done; }, [&] { ++done; });
+    });
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(done, 4 * 200 * 2);
 }
 
 }  // namespace

@@ -417,6 +417,33 @@ TEST_F(ExecutorAfterAStep, WhatIsNotComputedIsRefused) {
   EXPECT_EQ(refusal_of([&] { uncomputed.value(); }), kChanged);
 }
 
+TEST_F(ExecutorAfterAStep, AGraphThatComputedNothingMayTakeTheNewNumbers) {
+  Graph other;
+  const Expr y = linear(other.input(Tensor({2}, {1, 1})), W);
+  W.mutable_value().as<float>()[0] += 8;
+  EXPECT_EQ(refusal_of([&] { y.value(); }), kChanged);
+  other.use_current_parameters();
+  EXPECT_THAT(floats(y.value()), ElementsAre(10, 4));
+  W.mutable_value().as<float>()[0] += 8;
+  EXPECT_EQ(refusal_of([&] { other.use_current_parameters(); }),
+            "use_current_parameters: values of this graph were computed already\n"
+            "  hint: call it before the first value(), backward() or finish()");
+  EXPECT_THAT(floats(y.value()), ElementsAre(10, 4));
+  other.clear();
+  const Expr again = linear(other.input(Tensor({2}, {1, 1})), W);
+  W.mutable_value().as<float>()[0] += 8;
+  other.use_current_parameters();
+  EXPECT_THAT(floats(again.value()), ElementsAre(26, 4));
+}
+
+TEST_F(ExecutorAfterAStep, NewNumbersOfAnotherTypeAreNotTaken) {
+  Graph other;
+  const Expr y = linear(other.input(Tensor({2}, {1, 1})), W);
+  W.replace_value(Tensor(W.shape(), DType::kFloat64));
+  other.use_current_parameters();
+  EXPECT_EQ(refusal_of([&] { y.value(); }), kChanged);
+}
+
 TEST_F(ExecutorAfterAStep, BackwardIsRefused) {
   EXPECT_EQ(refusal_of([&] { loss.backward(); }), kChanged);
   EXPECT_TRUE(model.gradients().empty());

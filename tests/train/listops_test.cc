@@ -40,10 +40,13 @@ class LearnListOps : public ::testing::Test {
 
   /// The bytes of the weights after two epochs.
   std::string trained(int threads, std::uint64_t seed) const {
+    return trained(threads, {.batch = 16, .epochs = 2, .seed = seed});
+  }
+  std::string trained(int threads, const ListOpsTraining& options) const {
     set_thread_count(threads);
     const data::ListOpsSplit data = sets(150, 10);
-    ListOpsNet net(kSmall, seed);
-    ListOpsTrainer trainer(net, data.train, {.batch = 16, .epochs = 2, .seed = seed});
+    ListOpsNet net(kSmall, options.seed);
+    ListOpsTrainer trainer(net, data.train, options);
     trainer.run_epoch();
     trainer.run_epoch();
     net.save(file("weights"));
@@ -91,6 +94,18 @@ TEST_F(LearnListOps, LowersTheLossAndBeatsTheMajorityBaseline) {
 TEST_F(LearnListOps, SameSeedAndThreadCountGiveTheSameBits) {
   for (const int threads : {1, 2, 3}) EXPECT_TRUE(trained(threads, 1) == trained(threads, 1)) << threads << " threads";
   EXPECT_FALSE(trained(2, 1) == trained(2, 2));
+}
+
+TEST_F(LearnListOps, RecordingAheadDoesNotChangeABit) {
+  for (const std::int32_t batch : {1, 2}) {
+    const auto with = [&](int threads, RecordAhead ahead) {
+      return trained(threads, {.batch = batch, .epochs = 2, .ahead = ahead});
+    };
+    const std::string alone = with(1, RecordAhead::kNever);
+    EXPECT_TRUE(with(1, RecordAhead::kAlways) == alone) << batch;
+    EXPECT_TRUE(with(2, RecordAhead::kAlways) == alone) << batch;
+    EXPECT_TRUE(with(2, RecordAhead::kWherePays) == alone) << batch;
+  }
 }
 
 TEST_F(LearnListOps, TheScoreDoesNotDependOnTheThreadCount) {
