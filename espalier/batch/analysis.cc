@@ -12,45 +12,28 @@ constexpr std::int32_t kMostCounters = 64;
 
 }  // namespace
 
-template <class AddPair>
-void Analysis::start_nodes(const Graph& graph, const AddPair& add_pair) {
+void Analysis::start_nodes(const Graph& graph) {
   const std::int32_t size = graph.size();
   const std::int32_t* signatures = graph.signature.data();
   const std::int32_t* begins = graph.input_begin.data();
+  nodes_of_.assign(at(graph.signatures), 0);
   std::int32_t* nodes_of = nodes_of_.data();
-  Node* nodes = nodes_.data();
-  std::int32_t* sources = sources_.data();
-  std::int32_t begin = size > 0 ? begins[0] : 0;
-  const std::int32_t* input = graph.inputs.data() + begin;
+  Node* nodes = nodes_.room(at(size));
+  std::int32_t* sources = sources_.room(at(size) + 1);  // one further may be written
+  uses_.room(graph.inputs.size() + 1);                  // as count() may
   for (std::int32_t v = 0; v < size; ++v) {
-    const std::int32_t inputs = begins[v + 1] - begin;
+    const std::int32_t inputs = begins[v + 1] - begins[v];
     const std::int32_t signature = signatures[v];
     nodes[v] = {0, signature, inputs, Users::kNobody};
     ++nodes_of[signature];
     *sources = v;
     sources += inputs == 0 ? 1 : 0;
-    for (const std::int32_t* end = input + inputs; input != end; ++input) add_pair(signatures[*input], signature);
-    begin += inputs;
   }
   sources_count_ = static_cast<std::size_t>(sources - sources_.data());
 }
 
-void Analysis::start_nodes(const Graph& graph) {
-  nodes_.room(at(graph.size()));
-  sources_.room(at(graph.size()) + 1);  // as start_nodes() may write one further
-  uses_.room(graph.inputs.size() + 1);  // as count() may
-  nodes_of_.assign(at(graph.signatures), 0);
-  pairs_.clear(graph.signatures);
-  if (pairs_.by_bits())
-    start_nodes(graph, pairs_.add_bit());
-  else
-    start_nodes(graph, pairs_.add_listed());
-}
-
 /// Whether there are groups of several signatures that can be counted.
 bool Analysis::find_groups(std::int32_t signatures) {
-  pairs_.compress();
-  components_.find(signatures, pairs_);
   members_.resize(at(signatures));
   largest_group_ = 0;
   exact_ = true;
@@ -144,7 +127,7 @@ bool Analysis::count(const Graph& graph, Counters<Counter>& counters) {
   return true;
 }
 
-void Analysis::look_at(const Graph& graph) {
+void Analysis::count_levels(const Graph& graph) {
   start_nodes(graph);
   if (!find_groups(graph.signatures)) {
     count<false>(graph, short_counters_);
@@ -153,6 +136,17 @@ void Analysis::look_at(const Graph& graph) {
   if (count<true>(graph, short_counters_)) return;
   start_nodes(graph);  // what count() has written is of no use
   count<true>(graph, long_counters_);
+}
+
+void Analysis::look_at(const Graph& graph) {
+  generations_.look_at(graph, pairs_, components_);
+  count_levels(graph);
+}
+
+std::optional<Schedule> Analysis::schedule_or_look_at(const Graph& graph) {
+  if (generations_.look_at(graph, pairs_, components_)) return generations_.schedule(graph, pairs_, components_);
+  count_levels(graph);
+  return std::nullopt;
 }
 
 }  // namespace espalier::batch

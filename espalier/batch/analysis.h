@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "espalier/batch/buffer.h"
 #include "espalier/batch/components.h"
 #include "espalier/batch/counters.h"
+#include "espalier/batch/generations.h"
 #include "espalier/batch/graph.h"
 #include "espalier/batch/schedule.h"
 
@@ -48,6 +50,9 @@ class Analysis {
  public:
   /// Forgets the last graph and looks at this one.
   void look_at(const Graph& graph);
+  /// The same, but where no two signatures depend on each other it gives the schedule at once, and has not looked at
+  /// anything else.
+  std::optional<Schedule> schedule_or_look_at(const Graph& graph);
 
   Node& node(std::int32_t v) { return nodes_.data()[v]; }
   Level& level(std::int32_t i) { return levels_[static_cast<std::size_t>(i)]; }
@@ -101,9 +106,8 @@ class Analysis {
 
   const Use& use_at(std::int32_t link) const { return uses_.data()[kNobody - 1 - link]; }
   void start_nodes(const Graph& graph);
-  template <class AddPair>
-  void start_nodes(const Graph& graph, const AddPair& add_pair);
   bool find_groups(std::int32_t signatures);
+  void count_levels(const Graph& graph);
   template <bool kGroups, class Counter>
   bool count(const Graph& graph, Counters<Counter>& counters);
   std::int32_t add_level(std::int32_t below);
@@ -116,6 +120,7 @@ class Analysis {
   std::vector<std::int32_t> nodes_of_;
   std::vector<Level> levels_;
   std::vector<std::int32_t> tops_;
+  Generations generations_;
   SignaturePairs pairs_;
   Components components_;
   std::vector<Member> members_;

@@ -55,6 +55,8 @@ class Components {
   /// Finds the components of `signatures` signatures with these edges, which are compressed.
   void find(std::int32_t signatures, const SignaturePairs& pairs);
 
+  std::int32_t count() const { return static_cast<std::int32_t>(size_.size()); }
+  /// That of a user is smaller than that of what it uses, or the same.
   std::int32_t component(std::int32_t signature) const { return component_[static_cast<std::size_t>(signature)]; }
   /// The place of a signature within its component, from 0.
   std::int32_t place(std::int32_t signature) const { return place_[static_cast<std::size_t>(signature)]; }
