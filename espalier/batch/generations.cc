@@ -67,7 +67,8 @@ void Generations::order_signatures(const SignaturePairs& pairs, const Components
     const OfSignature& right = of_[at(b)];
     const std::int32_t left_height = left.height + left.generations;
     const std::int32_t right_height = right.height + right.generations;
-    return left_height != right_height ? left_height < right_height : left.first > right.first;
+    if (left_height != right_height) return left_height < right_height;
+    return left.nodes != right.nodes ? left.nodes < right.nodes : left.first > right.first;
   };
   order_.clear();
   ready_.clear();

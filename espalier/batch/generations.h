@@ -1,9 +1,9 @@
-/// Schedules of graphs in which no two signatures depend on each other, as cells over trees: a signature may use itself,
-/// but what it uses otherwise never uses it. Then nothing has to be chosen step by step.
+/// Schedules of graphs in which no two signatures depend on each other, as cells over trees: a signature may use
+/// itself, but what it uses otherwise never uses it. Then nothing has to be chosen step by step.
 ///
-/// The generation of a node is how many nodes of its signature come before it on a path of such nodes. Signatures run in
-/// an order in which none uses a later one, each generation by generation: as many steps as the longest such path has
-/// nodes, which is the bound.
+/// The generation of a node is how many nodes of its signature come before it on a path of such nodes. Signatures run
+/// in an order in which none uses a later one, each generation by generation: as many steps as the longest such path
+/// has nodes, which is the bound.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class Generations {
  public:
   /// Whether the graph is of this kind; adds its pairs of signatures, and finds their components, in any case.
   bool look_at(const Graph& graph, SignaturePairs& pairs, Components& components);
-  /// The schedule of the graph that was looked at last. Of signatures that could run next, that which has the longest way
-  /// to a sink is first, and of equal ones that of the earliest node.
+  /// The schedule of the graph that was looked at last. Of signatures that could run next, that which has the longest
+  /// way to a sink is first; ties go to more nodes, then to the earliest.
   Schedule schedule(const Graph& graph, const SignaturePairs& pairs, const Components& components);
 
  private:

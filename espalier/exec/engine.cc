@@ -124,14 +124,21 @@ void read_in_table(const Graph& graph, NodeTable& table, NodeId lookup) {
 
 }  // namespace
 
+void Engine::take_memory_of(std::vector<Run>& runs) {
+  if (runs.empty()) return;
+  std::swap(spare_.nodes, runs.back().nodes);
+  std::swap(spare_.rows, runs.back().rows);
+  runs.clear();
+}
+
 void Engine::clear() {
   table_.clear();
   collector_.clear();
   memory_.clear();
-  runs_.clear();
+  take_memory_of(runs_);
+  take_memory_of(finished_);
   parameters_.clear();
   forget_wanted();
-  finished_.clear();
   statistics_ = {};
   since_clear_ = Stopwatch();
 }
@@ -174,8 +181,11 @@ std::shared_ptr<const plan::Plan> Engine::plan_of(plan::Problem& problem) {
   watch.lap(statistics_.seconds.planning);
   const batch::Schedule schedule = input.expand(batch::schedule(problem.strategy, input.graph()));
   watch.lap(statistics_.seconds.scheduling);
-  auto made = std::make_shared<const plan::Plan>(plan::make_plan(problem, schedule));
-  offer_plan(problem, hash, made);
+  // Once its runs were forgotten, the newest plan is of no use but for its memory.
+  plan::Plan spare;
+  if (newest_plan_ != nullptr && newest_plan_.use_count() == 1) spare = std::move(*newest_plan_);
+  auto made = std::make_shared<plan::Plan>(plan::make_plan(problem, schedule, std::move(spare)));
+  newest_plan_ = offer_plan(problem, hash, made) ? nullptr : made;
   watch.lap(statistics_.seconds.planning);
   return made;
 }
@@ -196,6 +206,8 @@ std::byte* Engine::address_of_alias(NodeId alias) const {
 
 void Engine::run(Work& work, std::shared_ptr<const plan::Plan> plan) {
   Run run;
+  run.nodes = std::move(spare_.nodes);
+  run.rows = std::move(spare_.rows);
   run.nodes = work.nodes;
   run.training = work.problem.lifetime == plan::Lifetime::kTraining;
   run.values = memory_.take(plan->values.bytes);
@@ -208,8 +220,9 @@ void Engine::run(Work& work, std::shared_ptr<const plan::Plan> plan) {
     table_.set_value(work.nodes[i], run.row_of(static_cast<std::int32_t>(i)));
   for (NodeId lookup : work.in_table) read_in_table(graph_, table_, lookup);
   for (NodeId alias : work.aliases) table_.set_value(alias, address_of_alias(alias));
-  run.rows.reserve(run.nodes.size());
-  for (std::int32_t number : run.plan->order) run.rows.push_back(run.nodes[static_cast<std::size_t>(number)]);
+  run.rows.resize(run.nodes.size());
+  for (std::size_t r = 0; r < run.rows.size(); ++r)
+    run.rows[r] = run.nodes[static_cast<std::size_t>(run.plan->order[r])];
 
   Stopwatch watch;
   try {

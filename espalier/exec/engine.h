@@ -40,6 +40,8 @@ class Engine final : public Executor {
   /// those of the one node that is to be differentiated.
   Work* prepare(std::span<const NodeId> nodes, plan::Lifetime lifetime, const Wishes* wishes = nullptr);
   std::shared_ptr<const plan::Plan> plan_of(plan::Problem& problem);
+  /// Of runs that are over: keeps the memory of one for the next.
+  void take_memory_of(std::vector<Run>& runs);
   void run(Work& work, std::shared_ptr<const plan::Plan> plan);
   /// What a merged node or a view takes its value from.
   NodeId source_of_alias(NodeId alias) const;
@@ -72,7 +74,9 @@ class Engine final : public Executor {
   Marks marks_;
   Statistics statistics_;
   std::vector<std::size_t> lasting_;  // of the run under way: the nodes whose values outlive it, by their numbers
-  std::vector<Run> finished_;         // runs that cannot be differentiated, for explain()
+  std::shared_ptr<plan::Plan> newest_plan_;  // that was made here and is nobody else's; null where there is none
+  Run spare_;                                // its lists are the memory of the next run's
+  std::vector<Run> finished_;                // runs that cannot be differentiated, for explain()
   Stopwatch since_clear_;
 };
 

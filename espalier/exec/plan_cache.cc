@@ -24,16 +24,17 @@ class Cache {
     return nullptr;
   }
 
-  void offer(const plan::Problem& problem, std::uint64_t hash, const std::shared_ptr<const plan::Plan>& plan) {
+  bool offer(const plan::Problem& problem, std::uint64_t hash, const std::shared_ptr<const plan::Plan>& plan) {
     const std::scoped_lock lock(mutex_);
     Seen& seen = seen_[hash % seen_.size()];
     const bool comes_soon = seen.hash == hash && offers_ - seen.offer <= 4 * most_;
     seen = {hash, offers_++};
-    if (!comes_soon || most_ == 0 || problem.size() > kMostNodes / 4) return;
+    if (!comes_soon || most_ == 0 || problem.size() > kMostNodes / 4) return false;
     entries_.push_front({problem, hash, plan});
     by_hash_.emplace(hash, entries_.begin());
     nodes_ += problem.size();
     shrink();
+    return true;
   }
 
   void resize(std::size_t most) {
@@ -89,8 +90,8 @@ std::shared_ptr<const plan::Plan> find_plan(const plan::Problem& problem, std::u
   return cache().find(problem, hash);
 }
 
-void offer_plan(const plan::Problem& problem, std::uint64_t hash, const std::shared_ptr<const plan::Plan>& plan) {
-  cache().offer(problem, hash, plan);
+bool offer_plan(const plan::Problem& problem, std::uint64_t hash, const std::shared_ptr<const plan::Plan>& plan) {
+  return cache().offer(problem, hash, plan);
 }
 
 void set_plan_cache_size(std::size_t plans) { cache().resize(plans); }

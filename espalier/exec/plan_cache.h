@@ -17,7 +17,8 @@ namespace espalier::exec {
 /// The plan of an equal problem, or null. `hash` must be hash_of(problem).
 std::shared_ptr<const plan::Plan> find_plan(const plan::Problem& problem, std::uint64_t hash);
 /// Keeps a plan, if its problem was offered before, and not so long ago that the plan would be gone by the next time.
-void offer_plan(const plan::Problem& problem, std::uint64_t hash, const std::shared_ptr<const plan::Plan>& plan);
+/// Gives whether it did.
+bool offer_plan(const plan::Problem& problem, std::uint64_t hash, const std::shared_ptr<const plan::Plan>& plan);
 
 /// How many plans are kept at most; those kept in addition are dropped. 0 switches the cache off and empties it.
 void set_plan_cache_size(std::size_t plans);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "espalier/base/at.h"
 #include "espalier/plan/workspace.h"
@@ -19,11 +20,12 @@ bool has(std::uint32_t mask, std::size_t operand) { return (mask >> std::min<std
 
 class Planner {
  public:
-  Planner(const Problem& problem, const batch::Schedule& schedule, Workspace& work)
+  Planner(const Problem& problem, const batch::Schedule& schedule, Workspace& work, Plan spare)
       : problem_(problem),
         schedule_(schedule),
         size_(problem.size()),
         steps_(static_cast<std::int32_t>(schedule.steps())),
+        plan_(std::move(spare)),
         nodes_(work.nodes.room(at(size_))),
         homes_(work.homes.room(at(size_))),
         inputs_(work.inputs.room(at(size_))),
@@ -41,6 +43,12 @@ class Planner {
     columns_.clear();
     saved_.clear();
     deferred_.clear();
+    plan_.blocks.clear();
+    plan_.copies.clear();
+    plan_.copied_bytes = 0;
+    plan_.computing_steps = 0;
+    plan_.gradients = {};
+    plan_.all_gradients = {};
     plan_.step_begin = schedule.step_begin;
     plan_.bound = schedule.bound;
     plan_.bound_is_exact = schedule.bound_is_exact;
@@ -78,7 +86,7 @@ class Planner {
     std::int32_t rows = 0;
     for (std::int32_t t = 0; t < steps_; ++t) {
       const std::int32_t signature = problem_.signature[at(order[begin(t)])];
-      step_[t] = {signature, blocks, 0, begin(t), 0};
+      step_[t] = {signature, blocks, begin(t), 0, false};
       const Facts& f = problem_.facts[at(signature)];
       if (f.result == 0) ++plan_.computing_steps;
       for (std::uint32_t left = f.blocks; left != 0; left &= left - 1) {
@@ -101,30 +109,28 @@ class Planner {
     pieces_ = work_.pieces.room(at(blocks + steps_));
   }
 
+  /// Without branches where they would be as random as the graph.
   void find_uses() {
     const std::int32_t* const inputs = problem_.inputs.data();
     const std::uint8_t* const is_part = problem_.is_part.data();
+    std::int32_t first = problem_.input_begin[0];
     for (std::int32_t v = 0; v < size_; ++v) {
       const std::int32_t step = step_of_[v];
-      const std::int32_t first = problem_.input_begin[at(v)];
       const std::int32_t last = problem_.input_begin[at(v) + 1];
       nodes_[v] = {Home::nowhere(), {first, last}, step, Node::kNever, kNone, 0};
       last_use_[v] = kNone;
-      if (first == last) continue;
       const std::uint32_t kept = facts(v).keeps_inputs;
       for (std::int32_t i = first; i < last; ++i) {
         const std::int32_t u = inputs[i];
         if (u < 0) continue;
         Node& operand = nodes_[u];
-        if (step < operand.first_use) {
-          if (operand.first_use != Node::kNever) --step_[operand.first_use].firsts;
-          ++step_[step].firsts;
-          operand.first_use = step;
-        }
+        operand.first_use = std::min(operand.first_use, step);
         last_use_[u] = std::max(last_use_[u], step);
         operand.flags |= (has(kept, at(i - first)) ? Node::kKept : 0) | (is_part[i] != 0 ? Node::kHasParts : 0);
       }
+      first = last;
     }
+    for (std::int32_t v = 0; v < size_; ++v) step_[std::min(nodes_[v].first_use, steps_)].has_firsts = true;
   }
 
   void append(std::int32_t v, Node& node) {
@@ -140,7 +146,7 @@ class Planner {
     plan_.order.resize(at(size_));
     for (std::int32_t t = steps_ - 1; t >= 0; --t) {
       append_unused(t);
-      if (step_[t].firsts == 0 && facts_of_step(t).blocks == 0) continue;
+      if (!step_[t].has_firsts && facts_of_step(t).blocks == 0) continue;
       sweep(t);
     }
   }
@@ -480,9 +486,9 @@ class Planner {
 
 }  // namespace
 
-Plan make_plan(const Problem& problem, const batch::Schedule& schedule) {
+Plan make_plan(const Problem& problem, const batch::Schedule& schedule, Plan spare) {
   thread_local Workspace work;
-  return Planner(problem, schedule, work).make();
+  return Planner(problem, schedule, work, std::move(spare)).make();
 }
 
 }  // namespace espalier::plan

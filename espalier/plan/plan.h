@@ -80,6 +80,7 @@ struct Plan {
   }
 };
 
-Plan make_plan(const Problem& problem, const batch::Schedule& schedule);
+/// `spare` is any plan that is needed no more: its memory is used again.
+Plan make_plan(const Problem& problem, const batch::Schedule& schedule, Plan spare = {});
 
 }  // namespace espalier::plan

@@ -1,35 +1,46 @@
 #include "espalier/plan/problem.h"
 
+#include <array>
 #include <cstring>
 #include <span>
 
 namespace espalier::plan {
 namespace {
 
+/// Four chains side by side: a multiplication waits for the one before it in its chain only.
 class Hash {
  public:
-  void add(std::uint64_t word) {
-    state_ = (state_ ^ word) * 0x9E3779B97F4A7C15ULL;
-    state_ ^= state_ >> 29;
-  }
+  void add(std::uint64_t word) { mix(chains_[0], word); }
   template <class T>
   void add(const std::vector<T>& values) {
     const std::span<const std::byte> bytes = std::as_bytes(std::span(values));
     add(bytes.size());
-    std::uint64_t word = 0;
+    std::array<std::uint64_t, kChains> words{};
     std::size_t i = 0;
-    for (; i + sizeof(word) <= bytes.size(); i += sizeof(word)) {
-      std::memcpy(&word, bytes.data() + i, sizeof(word));
-      add(word);
+    for (; i + sizeof(words) <= bytes.size(); i += sizeof(words)) {
+      std::memcpy(words.data(), bytes.data() + i, sizeof(words));
+      for (std::size_t k = 0; k < kChains; ++k) mix(chains_[k], words[k]);
     }
-    word = 0;
-    if (i < bytes.size()) std::memcpy(&word, bytes.data() + i, bytes.size() - i);
-    add(word);
+    words = {};
+    if (i < bytes.size()) std::memcpy(words.data(), bytes.data() + i, bytes.size() - i);
+    for (std::size_t k = 0; k < kChains; ++k) mix(chains_[k], words[k]);
   }
-  std::uint64_t value() const { return state_; }
+  std::uint64_t value() const {
+    std::uint64_t all = 0;
+    for (const std::uint64_t chain : chains_) mix(all, chain);
+    return all;
+  }
 
  private:
-  std::uint64_t state_ = 0x2545F4914F6CDD1DULL;
+  static constexpr std::size_t kChains = 4;
+
+  static void mix(std::uint64_t& state, std::uint64_t word) {
+    state = (state ^ word) * 0x9E3779B97F4A7C15ULL;
+    state ^= state >> 29;
+  }
+
+  std::array<std::uint64_t, kChains> chains_{0x2545F4914F6CDD1DULL, 0x9FB21C651E98DF25ULL, 0xD6E8FEB86659FD93ULL,
+                                             0xA0761D6478BD642FULL};
 };
 
 }  // namespace

@@ -58,9 +58,9 @@ struct Node {
 struct Step {
   std::int32_t signature;
   std::int32_t first_block;
-  std::int32_t firsts;  // nodes whose first consumer is here
-  std::int32_t next;    // position of the next row
-  std::int32_t own;     // rows without a home
+  std::int32_t next;  // position of the next row
+  std::int32_t own;   // rows without a home
+  bool has_firsts;    // it is the first consumer of some node
 };
 
 /// An operand's columns of a block, as opened first.
