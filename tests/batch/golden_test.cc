@@ -49,6 +49,18 @@ TEST(GoldenSchedule, AShallowTreeJoinsADeepOneLate) {
   EXPECT_EQ(frontier(graph), "a2 b2 b2 b1 b1");
 }
 
+// What has further to go is first, counted by kinds: both a and b have all of d behind them. Of those that are as far,
+// the larger is first, then the earlier.
+TEST(GoldenSchedule, IndependentKindsRunInTheOrderOfTheirWayToTheEnd) {
+  SmallGraph graph;
+  graph.chain("ad");
+  graph.chain("bdd");
+  graph.chain("ce");
+  graph.chain("fe");
+  graph.chain("fe");
+  EXPECT_EQ(frontier(graph), "a1 b1 d2 d1 f2 c1 e3");
+}
+
 // Depth takes both chains level by level, and so runs the same kind twice.
 TEST(GoldenSchedule, DepthSplitsWhatFrontierJoins) {
   SmallGraph graph;

@@ -8,6 +8,8 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <span>
+#include <vector>
 
 #include "tests/batch/small_graph.h"
 
@@ -54,6 +56,43 @@ std::int64_t fewest_steps(const Graph& graph) {
     return known[done] = best;
   };
   return left(0);
+}
+
+/// No two signatures depend on each other: a node uses nodes of its own signature and of those before it.
+SmallGraph random_ranked_dag(Random& random, std::int32_t size, std::int32_t signatures) {
+  SmallGraph graph;
+  std::vector<std::int32_t> rank(static_cast<std::size_t>(signatures));  // so that the order is not that of the numbers
+  std::iota(rank.begin(), rank.end(), 0);
+  random.shuffle(std::span<std::int32_t>(rank));
+  std::vector<std::int32_t> of;
+  for (std::int32_t v = 0; v < size; ++v) {
+    const auto signature = static_cast<std::int32_t>(random.below(signatures));
+    std::vector<std::int32_t> inputs;
+    for (std::int64_t tries = random.below(6); tries > 0 && v > 0; --tries) {
+      const auto input = static_cast<std::int32_t>(random.below(v));
+      if (rank[static_cast<std::size_t>(of[static_cast<std::size_t>(input)])] <=
+          rank[static_cast<std::size_t>(signature)])
+        inputs.push_back(input);
+    }
+    of.push_back(signature);
+    graph.add(signature, inputs);
+  }
+  return graph;
+}
+
+TEST(Schedule, FrontierNeedsNoStepBeyondTheBoundWhereNoTwoSignaturesDependOnEachOther) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Random random(seed, 7);
+    const auto size = static_cast<std::int32_t>(1 + random.below(seed % 2 == 0 ? 12 : 400));
+    // More than 256 signatures are kept account of in another way.
+    const SmallGraph graph = random_ranked_dag(random, size, seed % 10 == 0 ? 300 : 1 + static_cast<int>(seed % 9));
+    const Schedule made = schedule(Strategy::kFrontier, graph.view());
+    ASSERT_NO_FATAL_FAILURE(expect_right(graph.view(), made)) << "seed " << seed;
+    ASSERT_EQ(made.forced, 0) << "seed " << seed;
+    ASSERT_TRUE(made.bound_is_exact);
+    ASSERT_EQ(made.bound, schedule(Strategy::kDepth, graph.view()).bound) << "seed " << seed << ", counted otherwise";
+    if (size <= 12) ASSERT_EQ(made.steps(), fewest_steps(graph.view())) << "seed " << seed;
+  }
 }
 
 TEST(Schedule, IsRightForEveryStrategyOnRandomGraphs) {
