@@ -78,6 +78,9 @@ class Backward {
         ledger_.open(node,
                      run.gradients + places.at[static_cast<std::size_t>(run.plan->piece[i])] + run.plan->within[i]);
       }
+      run.for_each_further(graph_, run.gradients, places, [&](NodeId result, std::byte* where) {
+        if (table_.run[at(result)] == static_cast<std::int32_t>(r)) ledger_.open(result, where);
+      });
     }
   }
 

@@ -11,13 +11,8 @@ namespace espalier::exec {
 Work& Collector::collect(std::span<const NodeId> nodes, plan::Lifetime lifetime, const Wishes* wishes) {
   const bool is_first = table_.same.empty();
   make_room();
-  work_.problem.clear_facts();
+  forget_problem();
   work_.problem.lifetime = lifetime;
-  work_.aliases.clear();
-  work_.leaves.clear();
-  work_.in_table.clear();
-  work_.views = work_.merged = work_.results = 0;
-
   if (is_first && wishes != nullptr)
     take_reached(*wishes);
   else if (is_first)
@@ -28,23 +23,14 @@ Work& Collector::collect(std::span<const NodeId> nodes, plan::Lifetime lifetime,
     asked_.start(graph_.size());
     for (NodeId node : nodes) asked_.put(node);
   }
-  add_pending(may_read_tables(nodes));
+  const bool reads_tables = may_read_tables(nodes);
+  while (!add_pending(reads_tables) || !set_outputs(nodes)) forget_problem();
   plan::Problem& problem = work_.problem;
-  problem.is_output.assign(work_.nodes.size(), 0);
-  const auto set_output = [&](NodeId node) {
-    const std::int32_t number = number_[at(table_.root[at(table_.same[at(node)])])];
-    if (number >= 0) problem.is_output[static_cast<std::size_t>(number)] = 1;
-  };
-  for (NodeId node : nodes) set_output(node);
-  if (table_.any_kept)
-    for (NodeId node : pending_)
-      if ((table_.flags[at(node)] & NodeTable::kKeep) != 0) set_output(node);
-
   if (graph_.any_many()) {
     problem.rows.resize(work_.nodes.size());
     for (std::size_t i = 0; i < work_.nodes.size(); ++i) problem.rows[i] = graph_.rows(work_.nodes[i]);
   }
-  for (NodeId node : work_.nodes) number_[at(node)] = -1;
+  forget_numbers();
   for (std::size_t signature : signatures_) {
     problem.facts.push_back(facts_[signature]);
     problem.operand_bytes.push_back(operand_bytes_[signature]);
@@ -53,6 +39,56 @@ Work& Collector::collect(std::span<const NodeId> nodes, plan::Lifetime lifetime,
   }
   signatures_.clear();
   return work_;
+}
+
+void Collector::forget_numbers() {
+  for (NodeId node : work_.nodes) number_[at(node)] = -1;
+  for (NodeId node : work_.further) number_[at(node)] = -1;
+}
+
+/// What was said of it so far, where it is to be said again.
+void Collector::forget_problem() {
+  if (!signatures_.empty()) forget_numbers();
+  for (std::size_t signature : signatures_) signature_number_[signature] = -1;
+  signatures_.clear();
+  work_.problem.clear_facts();
+  work_.aliases.clear();
+  work_.leaves.clear();
+  work_.in_table.clear();
+  work_.further.clear();
+  work_.views = work_.merged = work_.results = 0;
+}
+
+/// What outlives the run. False where that is a further result, which only nodes can.
+bool Collector::set_outputs(std::span<const NodeId> nodes) {
+  work_.problem.is_output.assign(work_.nodes.size(), 0);
+  bool all_are_nodes = true;
+  const auto set_output = [&](NodeId node) {
+    const NodeId root = table_.root[at(table_.same[at(node)])];
+    const std::int32_t number = number_[at(root)];
+    if (number >= kFurther) {
+      make_nodes_of_results(root);
+      all_are_nodes = false;
+    } else if (number >= 0) {
+      work_.problem.is_output[static_cast<std::size_t>(number)] = 1;
+    }
+  };
+  for (NodeId node : nodes) set_output(node);
+  if (table_.any_kept)
+    for (NodeId node : pending_)
+      if ((table_.flags[at(node)] & NodeTable::kKeep) != 0) set_output(node);
+  return all_are_nodes;
+}
+
+bool Collector::has_further(NodeId cell, const OfSignature& of) const {
+  return !of.has_result_nodes && table_.variant(cell) == 0;
+}
+
+void Collector::make_nodes_of_results(NodeId result) {
+  const NodeId cell{index_of(result) - graph_.signature(result).info->result};
+  of_signature(cell).has_result_nodes = true;
+  const auto id = static_cast<std::size_t>(index_of(graph_.signature_id(cell)));
+  facts_[NodeTable::kVariants * id] = {};  // to be found anew
 }
 
 /// For all nodes and signatures of the graph.
@@ -78,6 +114,9 @@ void Collector::find_of_signature(OfSignature& of, NodeId node) {
   of.is_view = signature.view >= 0 || of.reads_row;
   of.takes_apart = of.info->takes_whole && of.kind == Kind::kCell;
   of.is_lookup = of.info->table_row != nullptr && graph_.parameter_of(graph_.inputs(node)[0]) != nullptr;
+  of.has_result_nodes = of.kind != Kind::kCell || of.results == 1 ||
+                        static_cast<std::size_t>(of.results) > plan::Facts::kMostFurther + 1 ||
+                        graph_.type(node).dtype != DType::kFloat32;
   of.operands = static_cast<std::int32_t>(graph_.inputs(node).size());
   if (of.info->takes_any_number()) {
     of.operands = OfSignature::kAll;
@@ -198,7 +237,7 @@ bool Collector::may_read_tables(std::span<const NodeId> nodes) {
 
 /// Says what is pending in integers. Of a large graph this is done for every node of every minibatch: lists are made
 /// long enough before, and cut afterwards; what they held before is overwritten, so that little is set to zeros.
-void Collector::add_pending(bool reads_tables) {
+bool Collector::add_pending(bool reads_tables) {
   plan::Problem& problem = work_.problem;
   work_.nodes.resize(pending_.size());
   problem.signature.resize(pending_.size());
@@ -227,6 +266,8 @@ void Collector::add_pending(bool reads_tables) {
   NodeId* const roots = table_.root.data();
   std::int32_t* const number = number_.data();
   std::int32_t count = 0;
+  std::int32_t cell_with_further = -1;  // the newest: its results follow it
+  bool all_fit = true;
   for (NodeId node : pending_) {
     const OfSignature& of = of_signature(node);
     if (of.kind == Kind::kLeaf) {
@@ -250,19 +291,36 @@ void Collector::add_pending(bool reads_tables) {
       roots[at(node)] = roots[at(same[at(inputs[0])])];
       continue;
     }
-    work_.results += of.kind == Kind::kResult ? 1 : 0;
+    if (of.kind == Kind::kResult) {
+      if (index_of(node) - of.info->result == cell_with_further) {
+        number[at(node)] = (count - 1) | kFurther;
+        work_.further.push_back(node);
+        continue;
+      }
+      ++work_.results;
+    } else if (has_further(node, of)) {
+      cell_with_further = index_of(node);
+    }
     number[at(node)] = count;
     nodes[count] = node;
     signature[count] = signature_number(node);
     const std::span<const NodeId> in_plan = of.in_plan(inputs);
     if (static_cast<std::size_t>(end_of_inputs - next_input) < in_plan.size()) [[unlikely]]
       make_room(in_plan.size());
+    std::uint32_t further = 0;  // operands that are further results, a bit each
+    std::uint32_t bit = 1;
     for (NodeId input : in_plan) {
       const NodeId source = same[at(input)];
       const NodeId root = roots[at(source)];
-      *next_input++ = number[at(root)];
-      *next_part++ = root != source ? 1 : 0;
+      const std::int32_t of_root = number[at(root)];
+      const bool is_further = of_root >= kFurther;
+      *next_input++ = is_further ? of_root - kFurther : of_root;
+      *next_part++ = static_cast<std::uint8_t>((root != source ? plan::Problem::kPart : 0) |
+                                               (is_further ? plan::Problem::kFurther : 0));
+      further |= is_further ? bit : 0;
+      bit = bit << 1 != 0 ? bit << 1 : bit;
     }
+    if (further != 0) all_fit &= are_free(further, node, in_plan);
     input_begin[++count] = static_cast<std::int32_t>(next_input - problem.inputs.data());
   }
   const auto next = static_cast<std::size_t>(next_input - problem.inputs.data());
@@ -271,6 +329,21 @@ void Collector::add_pending(bool reads_tables) {
   problem.input_begin.resize(at(count) + 1);
   problem.inputs.resize(next);
   problem.is_part.resize(next);
+  return all_fit;
+}
+
+/// Whether none of these operands of a node, further results of cells, is to lie at a place that the node gives it. If
+/// one is, further results of its cell are nodes from here on.
+bool Collector::are_free(std::uint32_t further, NodeId node, std::span<const NodeId> operands) {
+  const auto id = static_cast<std::size_t>(index_of(graph_.signature_id(node)));
+  const plan::Facts& facts = facts_[NodeTable::kVariants * id + table_.variant(node)];
+  const std::uint32_t placed = facts.side_by_side ? further : further & facts.blocks;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const NodeId root = table_.root[at(table_.same[at(operands[i])])];
+    if ((placed >> std::min<std::size_t>(i, 31) & 1U) != 0 && number_[at(root)] >= kFurther)
+      make_nodes_of_results(root);
+  }
+  return placed == 0;
 }
 
 /// Whether one of many rows is asked for where all others may be forgotten.
@@ -360,6 +433,13 @@ void Collector::find_facts(std::size_t signature, NodeId node) {
   facts.result = info.result;
   facts.saves_for_backward_only = info.kind == Kind::kCell;
   facts.side_by_side = of.side_by_side && !table_.is_apart(node);
+  if (has_further(node, of_signature(node)))
+    for (std::int32_t k = 1; k < info.results; ++k) {
+      const NodeId result{index_of(node) + k};
+      facts.further_bytes[at(facts.further)] = graph_.bytes(result);
+      facts.keeps_further |= graph_.signature(result).info->keep.output ? 1U << facts.further : 0;
+      ++facts.further;
+    }
   std::vector<std::int64_t>& bytes = operand_bytes_[signature];
   bytes.clear();
   const std::span<const NodeId> inputs = graph_.inputs(node);

@@ -218,11 +218,13 @@ void Engine::run(Work& work, std::shared_ptr<const plan::Plan> plan) {
 
   for (std::size_t i = 0; i < work.nodes.size(); ++i)
     table_.set_value(work.nodes[i], run.row_of(static_cast<std::int32_t>(i)));
-  for (NodeId lookup : work.in_table) read_in_table(graph_, table_, lookup);
-  for (NodeId alias : work.aliases) table_.set_value(alias, address_of_alias(alias));
   run.rows.resize(run.nodes.size());
   for (std::size_t r = 0; r < run.rows.size(); ++r)
     run.rows[r] = run.nodes[static_cast<std::size_t>(run.plan->order[r])];
+  run.for_each_further(graph_, run.values, run.plan->values,
+                       [&](NodeId result, std::byte* where) { table_.set_value(result, where); });
+  for (NodeId lookup : work.in_table) read_in_table(graph_, table_, lookup);
+  for (NodeId alias : work.aliases) table_.set_value(alias, address_of_alias(alias));
 
   Stopwatch watch;
   try {
@@ -231,6 +233,7 @@ void Engine::run(Work& work, std::shared_ptr<const plan::Plan> plan) {
     for (NodeId node : work.nodes) table_.drop_value(node);
     for (NodeId node : work.aliases) table_.drop_value(node);
     for (NodeId node : work.in_table) table_.drop_value(node);
+    for (NodeId node : work.further) table_.drop_value(node);
     memory_.give(run.values);
     throw;
   }
@@ -248,6 +251,8 @@ void Engine::run(Work& work, std::shared_ptr<const plan::Plan> plan) {
       table_.offset[at(node)] = made.within[i] - made.within[whole];
       table_.regions.push_back(node);
     }
+    for (NodeId result : work.further)
+      if (table_.run[at(result)] < 0) table_.run[at(result)] = number_of_run;
     for (NodeId alias : work.aliases) {
       if (table_.run[at(alias)] >= 0) continue;
       table_.run[at(alias)] = number_of_run;
@@ -265,7 +270,8 @@ void Engine::run(Work& work, std::shared_ptr<const plan::Plan> plan) {
     else
       table_.drop_value(work.nodes[i]);
   for (NodeId node : work.in_table) table_.drop_value(node);
-  if (lasting_.size() < work.nodes.size() || !work.in_table.empty()) {
+  const bool keeps_further = drop_further(work, run);
+  if (lasting_.size() < work.nodes.size() || !work.in_table.empty() || !keeps_further) {
     for (NodeId alias : work.aliases)
       if (!table_.has_value(source_of_alias(alias))) table_.drop_value(alias);
     collector_.forget_merged();
@@ -286,6 +292,23 @@ void Engine::run(Work& work, std::shared_ptr<const plan::Plan> plan) {
     run.values = nullptr;
     finished_.push_back(std::move(run));
   }
+}
+
+/// Those whose memory is used again have no value any more; false where there were any.
+bool Engine::drop_further(const Work& work, const Run& run) {
+  if (work.further.empty() || work.problem.lifetime == plan::Lifetime::kAll) return true;
+  bool all_last = true;
+  for (std::int32_t step = 0; step < run.plan->steps(); ++step) {
+    const NodeId first = run.rows_of(step)[0];
+    const std::int32_t count =
+        run.plan->further[static_cast<std::size_t>(step)] < 0 ? 0 : graph_.signature(first).info->results - 1;
+    for (std::int32_t k = 0; k < count; ++k) {
+      if (run.plan->further_lasts(step, k)) continue;
+      all_last = false;
+      for (NodeId node : run.rows_of(step)) table_.drop_value(NodeId{index_of(node) + 1 + k});
+    }
+  }
+  return all_last;
 }
 
 void Engine::move_outputs(const Work& work, const Run& run) {

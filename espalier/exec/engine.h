@@ -46,6 +46,7 @@ class Engine final : public Executor {
   /// What a merged node or a view takes its value from.
   NodeId source_of_alias(NodeId alias) const;
   std::byte* address_of_alias(NodeId alias) const;
+  bool drop_further(const Work& work, const Run& run);
   /// After a last run: the outputs move to memory of their own, and the rest is given back.
   void move_outputs(const Work& work, const Run& run);
   void forget_values();

@@ -36,6 +36,24 @@ struct Run {
     const auto i = static_cast<std::size_t>(number);
     return values + plan->values.at[static_cast<std::size_t>(plan->piece[i])] + plan->within[i];
   }
+  /// Calls f(result, where) for the further results of all cells that are no nodes of the plan, with the places of
+  /// their rows in `memory`, which is laid out so.
+  template <class F>
+  void for_each_further(const Graph& graph, std::byte* memory, const plan::Layout& layout, const F& f) const {
+    for (std::int32_t step = 0; step < plan->steps(); ++step) {
+      const std::int32_t piece = plan->further[static_cast<std::size_t>(step)];
+      if (piece < 0) continue;
+      const std::span<const NodeId> cells = rows_of(step);
+      for (std::int32_t k = 1; k < graph.signature(cells[0]).info->results; ++k) {
+        std::byte* where = memory + layout.at[static_cast<std::size_t>(piece + k - 1)];
+        const std::int64_t bytes = graph.bytes(NodeId{index_of(cells[0]) + k});
+        for (NodeId cell : cells) {
+          f(NodeId{index_of(cell) + k}, where);
+          where += bytes;
+        }
+      }
+    }
+  }
   std::span<const NodeId> rows_of(std::int32_t step) const {
     const auto begin = static_cast<std::size_t>(plan->step_begin[static_cast<std::size_t>(step)]);
     const auto end = static_cast<std::size_t>(plan->step_begin[static_cast<std::size_t>(step) + 1]);

@@ -84,6 +84,14 @@ struct RunReader::State {
   /// The number in the run of what an operand is taken from, or -1.
   std::int32_t number_of(NodeId operand) const { return number[at(table.root[at(table.same[at(operand)])])]; }
 
+  /// Of the nodes of a run and, before those that are nodes of it themselves, of the further results of its cells.
+  template <class NumberOf>
+  void set_numbers(const Run& run, const NumberOf& number_of_node) {
+    for (std::size_t i = 0; i < run.nodes.size(); ++i)
+      for (std::int32_t k = 0; k < graph.signature(run.nodes[i]).info->results; ++k)
+        number[at(NodeId{index_of(run.nodes[i]) + k})] = number_of_node(i);
+  }
+
   /// The longest chain of each group of this run.
   void find_chains(const Run& run) {
     std::vector<std::int32_t> signature;
@@ -168,7 +176,7 @@ struct RunReader::State {
   }
 
   RunFacts read(const Run& run) {
-    for (std::size_t i = 0; i < run.nodes.size(); ++i) number[at(run.nodes[i])] = static_cast<std::int32_t>(i);
+    set_numbers(run, [](std::size_t i) { return static_cast<std::int32_t>(i); });
     find_chains(run);
     RunFacts facts;
     facts.steps.reserve(static_cast<std::size_t>(run.plan->steps()));
@@ -195,7 +203,7 @@ struct RunReader::State {
       number_in_run[groups_of_run[i]] = -1;
     }
     groups_of_run.clear();
-    for (NodeId node : run.nodes) number[at(node)] = -1;
+    set_numbers(run, [](std::size_t) { return -1; });
     return facts;
   }
 

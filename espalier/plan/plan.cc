@@ -83,12 +83,14 @@ class Planner {
   void open_steps() {
     const std::int32_t* const order = schedule_.order.data();
     std::int32_t blocks = 0;
+    std::int32_t further = 0;
     std::int32_t rows = 0;
     for (std::int32_t t = 0; t < steps_; ++t) {
       const std::int32_t signature = problem_.signature[at(order[begin(t)])];
       step_[t] = {signature, blocks, begin(t), 0, false};
       const Facts& f = problem_.facts[at(signature)];
       if (f.result == 0) ++plan_.computing_steps;
+      further += f.further;
       for (std::uint32_t left = f.blocks; left != 0; left &= left - 1) {
         const std::int32_t operand = std::countr_zero(left);
         const BlockColumn column = problem_.column(signature, operand);
@@ -106,7 +108,8 @@ class Planner {
     for (std::int32_t t = 0; t < steps_; ++t) plan_.signature_rows[at(t)] = signature_rows[at(step_[t].signature)];
     is_homed_.assign(at(rows), 0);
     piece_of_.assign(at(blocks + steps_), kNone);
-    pieces_ = work_.pieces.room(at(blocks + steps_));
+    pieces_ = work_.pieces.room(at(blocks + steps_ + further));
+    plan_.further.assign(at(steps_), kNone);
   }
 
   /// Without branches where they would be as random as the graph.
@@ -126,7 +129,9 @@ class Planner {
         Node& operand = nodes_[u];
         operand.first_use = std::min(operand.first_use, step);
         last_use_[u] = std::max(last_use_[u], step);
-        operand.flags |= (has(kept, at(i - first)) ? Node::kKept : 0) | (is_part[i] != 0 ? Node::kHasParts : 0);
+        const std::int32_t keeps = (is_part[i] & Problem::kFurther) != 0 ? Node::kFurtherKept : Node::kKept;
+        operand.flags |=
+            (has(kept, at(i - first)) ? keeps : 0) | ((is_part[i] & Problem::kPart) != 0 ? Node::kHasParts : 0);
       }
       first = last;
     }
@@ -288,6 +293,9 @@ class Planner {
       if (step_[t].own > 0)
         piece_of_[at(blocks + t)] =
             new_piece(f.row_bytes * step_[t].own, Piece::kNoGroup, f.defers ? step_[t].signature : Piece::kNoGroup);
+      if (f.further > 0) plan_.further[at(t)] = piece_count_;
+      for (std::int32_t k = 0; k < f.further; ++k)
+        new_piece(f.further_bytes[at(k)] * (end(t) - begin(t)), Piece::kNoGroup, Piece::kNoGroup);
     }
     plan_.copies.reserve(is_homed_.size() - homed);
   }
@@ -339,14 +347,27 @@ class Planner {
       const Opened* const block = is_own ? nullptr : &opened_[home.slot()];
       plan_.within[at(v)] = is_own ? home.row() * f.row_bytes : home.row() * block->row_bytes + block->before;
       extend(pieces_[piece], v, f);
+      for (std::int32_t k = 0; k < f.further; ++k) extend_further(v, f, k);
     }
     for (const Column& column : columns_) {
       const std::int32_t piece = plan_.piece[at(column.whole)];
       plan_.piece[at(column.node)] = piece;
       plan_.within[at(column.node)] = plan_.within[at(column.whole)] + column.bytes;
       plan_.inside[at(column.node)] = column.whole;
-      extend(pieces_[piece], column.node, facts(column.node));
+      const Facts& f = facts(column.node);
+      extend(pieces_[piece], column.node, f);
+      for (std::int32_t k = 0; k < f.further; ++k) extend_further(column.node, f, k);
     }
+  }
+
+  void extend_further(std::int32_t v, const Facts& f, std::int32_t k) const {
+    const std::int32_t step = nodes_[v].step;
+    const std::int32_t last = std::max(step, last_use_[v]);
+    const bool is_kept = (f.keeps_further >> k & 1U) != 0 || (nodes_[v].flags & Node::kFurtherKept) != 0;
+    const bool stays = problem_.lifetime == Lifetime::kAll || (problem_.lifetime == Lifetime::kTraining && is_kept);
+    Piece& piece = pieces_[plan_.further[at(step)] + k];
+    piece.extend(step, stays ? steps_ : last);
+    piece.extend_gradient(step, last);
   }
 
   void extend(Piece& piece, std::int32_t v, const Facts& f) const {
@@ -454,6 +475,10 @@ class Planner {
     plan_.lasts.resize(at(size_));
     for (std::size_t v = 0; v < plan_.lasts.size(); ++v)
       plan_.lasts[v] = pieces_[plan_.piece[v]].last == steps_ ? 1 : 0;
+    plan_.lasting.assign(at(steps_), 0);
+    for (std::int32_t t = 0; t < steps_; ++t)
+      for (std::int32_t k = 0; k < facts_of_step(t).further; ++k)
+        if (pieces_[plan_.further[at(t)] + k].last == steps_) plan_.lasting[at(t)] |= 1U << k;
     if (problem_.lifetime == Lifetime::kFinish) return;
     work_.placement.place_gradients(pieces, deferred_, plan_);
     for (Layout* layout : {&plan_.gradients, &plan_.all_gradients})

@@ -54,6 +54,8 @@ struct Plan {
   // By step.
   std::vector<std::int64_t> saved_at;        // what forward leaves for backward, in bytes; -1 where nothing is left
   std::vector<std::int32_t> signature_rows;  // of all steps of its signature
+  std::vector<std::int32_t> further;         // the piece of its first further result, and then the others'; -1 for none
+  std::vector<std::uint32_t> lasting;        // which of these are still there when the run is over, a bit each
   std::vector<std::int32_t> block_begin;
   std::vector<Block> blocks;
   std::vector<std::int32_t> copies;
@@ -68,6 +70,9 @@ struct Plan {
 
   std::int32_t computing_steps = 0;  // those that do something
 
+  bool further_lasts(std::int32_t step, std::int32_t k) const {
+    return (lasting[static_cast<std::size_t>(step)] >> k & 1U) != 0;
+  }
   std::int32_t steps() const { return static_cast<std::int32_t>(step_begin.size()) - 1; }
   std::span<const Block> blocks_of(std::int32_t step) const {
     const auto s = static_cast<std::size_t>(step);

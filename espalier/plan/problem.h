@@ -3,6 +3,7 @@
 /// Equal problems have equal plans, whatever graph they come from: a plan may be kept and used again.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -29,6 +30,12 @@ struct Facts {
   /// schedule its step follows that one's, and does nothing.
   std::int32_t result = 0;
   bool saves_for_backward_only = false;  // where values do not outlive the run, nothing is left
+  /// Of a cell: its results but the first that are no nodes of the problem, as `further` many. Nobody multiplies them
+  /// or asks for them: their rows lie one behind the other, in the order of the step.
+  static constexpr std::size_t kMostFurther = 3;
+  std::int32_t further = 0;
+  std::array<std::int64_t, kMostFurther> further_bytes{};  // of a row
+  std::uint32_t keeps_further = 0;                         // those that its backward reads, a bit each
   bool operator==(const Facts&) const = default;
 };
 
@@ -61,7 +68,11 @@ struct Problem {
   std::vector<std::int32_t> signature;
   std::vector<std::int32_t> input_begin{0};
   std::vector<std::int32_t> inputs;
-  std::vector<std::uint8_t> is_part;    // beside inputs: not the whole row is read, but a part of it
+  /// Beside inputs, how they are read: kPart, not the whole row but a part of it; kFurther, a further result of the
+  /// node.
+  static constexpr std::uint8_t kPart = 1;
+  static constexpr std::uint8_t kFurther = 2;
+  std::vector<std::uint8_t> is_part;
   std::vector<std::uint8_t> is_output;  // by node: its value outlives the run
   /// By node: how many rows it has, one behind the other. Empty where each has one. Nodes of many rows neither have
   /// blocks nor are written into those of others.

@@ -44,8 +44,9 @@ struct Range {
 /// Half a line of cache: an operand is met at a place in memory that nobody could foresee.
 struct Node {
   static constexpr std::int32_t kNever = std::numeric_limits<std::int32_t>::max();
-  static constexpr std::int32_t kKept = 1;      // backward of a consumer reads its value
-  static constexpr std::int32_t kHasParts = 2;  // it is read in parts, or written in parts
+  static constexpr std::int32_t kKept = 1;         // backward of a consumer reads its value
+  static constexpr std::int32_t kHasParts = 2;     // it is read in parts, or written in parts
+  static constexpr std::int32_t kFurtherKept = 4;  // backward of a consumer reads a further result of it
 
   Home home;
   Range inputs;

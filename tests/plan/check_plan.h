@@ -22,6 +22,7 @@ class PlanCheck {
   void run() {
     check_order();
     if (::testing::Test::HasFatalFailure()) return;
+    find_places();
     check_columns();
     check_blocks();
     check_products();
@@ -43,6 +44,9 @@ class PlanCheck {
     return std::span(problem_.inputs)
         .subspan(index(problem_.input_begin[index(v)]),
                  index(problem_.input_begin[index(v) + 1] - problem_.input_begin[index(v)]));
+  }
+  bool is_further(std::int32_t v, std::size_t operand) const {
+    return (problem_.is_part[index(problem_.input_begin[index(v)]) + operand] & Problem::kFurther) != 0;
   }
   bool is_part(std::int32_t v, std::size_t operand) const {
     return problem_.is_part[index(problem_.input_begin[index(v)]) + operand] != 0;
@@ -70,6 +74,33 @@ class PlanCheck {
       ASSERT_GE(plan_.piece[index(v)], 0);
       ASSERT_LT(plan_.piece[index(v)], std::ssize(plan_.values.at));
     }
+  }
+
+  void find_places() {
+    step_of_.resize(index(problem_.size()));
+    row_of_.resize(index(problem_.size()));
+    for (std::int32_t t = 0; t < plan_.steps(); ++t)
+      for (std::int32_t r = 0; r < std::ssize(rows_of(t)); ++r) {
+        step_of_[index(rows_of(t)[index(r)])] = t;
+        row_of_[index(rows_of(t)[index(r)])] = r;
+      }
+  }
+  // Further results, which are no nodes: those of a step lie one behind the other.
+  template <class F>
+  void for_each_further(std::int32_t v, const F& f) const {
+    for (std::int32_t k = 0; k < facts(v).further; ++k) {
+      const std::int64_t bytes = facts(v).further_bytes[index(k)];
+      const std::int64_t piece = (*at_)[index(plan_.further[index(step_of_[index(v)])] + k)];
+      f(piece + row_of_[index(v)] * bytes, bytes, kFurtherMarks + 3 * v + k);
+    }
+  }
+  void write_further(std::int32_t v) {
+    for_each_further(v, [&](std::int64_t at, std::int64_t bytes, std::int32_t mark) { write(at, bytes, mark); });
+  }
+  bool holds_further(std::int32_t v) const {
+    bool all = true;
+    for_each_further(v, [&](std::int64_t at, std::int64_t bytes, std::int32_t mark) { all &= holds(at, bytes, mark); });
+    return all;
   }
 
   void check_columns() {
@@ -237,13 +268,18 @@ class PlanCheck {
       for (const Block& block : plan_.blocks_of(t))
         for (std::int32_t r : plan_.copies_of(block)) write_copy(t, block, r);
       for_each_result(t, [&](std::int32_t v) { write(v); });
+      for (std::int32_t v : rows) write_further(v);
       const std::int64_t saved = facts(rows[0]).saved_bytes * std::ssize(rows);
       if (saves(t)) write(plan_.saved_at[index(t)], saved, mark_of_saved(t));
       for (std::int32_t v : rows)  // its operands after its row is written: they may not share memory
-        for (std::int32_t u : operands_of(v))
-          ASSERT_TRUE(u < 0 || holds(u)) << "node " << u << " is read in step " << t << " by " << v;
+        for (std::size_t k = 0; k < operands_of(v).size(); ++k) {
+          const std::int32_t u = operands_of(v)[k];
+          ASSERT_TRUE(u < 0 || (is_further(v, k) ? holds_further(u) : holds(u)))
+              << "node " << u << " is read in step " << t << " by " << v;
+        }
       for (const Block& block : plan_.blocks_of(t)) ASSERT_NO_FATAL_FAILURE(check_rows_of(t, block));
       for_each_result(t, [&](std::int32_t v) { ASSERT_TRUE(holds(v)) << "node " << v << " in step " << t; });
+      for (std::int32_t v : rows) ASSERT_TRUE(holds_further(v)) << "results of node " << v << " in step " << t;
     }
     check_end();
   }
@@ -275,6 +311,7 @@ class PlanCheck {
   void check_end() {
     const std::int32_t n = problem_.size();
     std::vector<std::uint8_t> stays(index(n), 0);
+    std::vector<std::uint32_t> further_stays(index(n), 0);
     const bool training = problem_.lifetime == Lifetime::kTraining;
     for (std::int32_t v = 0; v < n; ++v) {
       if (problem_.lifetime == Lifetime::kAll || problem_.is_output[index(v)] != 0 ||
@@ -282,7 +319,23 @@ class PlanCheck {
         stays[index(v)] = 1;
       const auto operands = operands_of(v);
       for (std::size_t k = 0; k < operands.size(); ++k)
-        if (training && operands[k] >= 0 && has(facts(v).keeps_inputs, k)) stays[index(operands[k])] = 1;
+        if (training && operands[k] >= 0 && has(facts(v).keeps_inputs, k)) {
+          if (is_further(v, k))
+            further_stays[index(operands[k])] = ~0U;
+          else
+            stays[index(operands[k])] = 1;
+        }
+      if (problem_.lifetime == Lifetime::kAll) further_stays[index(v)] = ~0U;
+      if (training) further_stays[index(v)] |= facts(v).keeps_further;
+    }
+    for (std::int32_t v = 0; v < n; ++v) {
+      std::uint32_t bit = 1;
+      for_each_further(v, [&](std::int64_t at, std::int64_t bytes, std::int32_t mark) {
+        const bool lasts = (plan_.lasting[index(step_of_[index(v)])] & bit) != 0;
+        EXPECT_TRUE(lasts || (further_stays[index(v)] & bit) == 0) << "node " << v;
+        EXPECT_TRUE(!lasts || holds(at, bytes, mark)) << "results of node " << v << " should last";
+        bit <<= 1;
+      });
     }
     for (std::int32_t v = 0; v < n; ++v) {
       EXPECT_GE(plan_.lasts[index(v)], stays[index(v)]);
@@ -310,6 +363,7 @@ class PlanCheck {
   void run_backward(const Layout& layout, bool all_stay) {
     open(layout);
     std::vector<std::uint8_t> written = problem_.is_output;  // those have one from the beginning
+    std::vector<std::uint8_t> further_written(written.size(), 0);
     const auto require = [&](std::int32_t v, std::int32_t step) {
       ASSERT_TRUE(written[index(v)] == 0 || holds(v)) << "gradient of node " << v << " in step " << step;
     };
@@ -326,13 +380,26 @@ class PlanCheck {
         for (std::int32_t r : plan_.copies_of(block)) write_copy(t, block, r);
       if (deferred_bytes(t) > 0) write(layout.deferred_at[index(t)], deferred_bytes(t), mark_of_deferred(t));
       for (std::int32_t v : rows_of(t))
-        for (std::int32_t u : operands_of(v)) {
+        for (std::size_t k = 0; k < operands_of(v).size(); ++k) {
+          const std::int32_t u = operands_of(v)[k];
           if (u < 0) continue;
+          if (is_further(v, k)) {
+            ASSERT_TRUE(further_written[index(u)] == 0 || holds_further(u)) << "gradients of results of node " << u;
+            write_further(u);
+            further_written[index(u)] = 1;
+            continue;
+          }
           ASSERT_NO_FATAL_FAILURE(require(u, t));
           write(u);
           written[index(u)] = 1;
         }
       for_each_result(t, [&](std::int32_t v) { ASSERT_NO_FATAL_FAILURE(require(v, t)); });
+      for (std::int32_t v : rows_of(t)) {
+        ASSERT_TRUE(further_written[index(v)] == 0 || holds_further(v)) << "gradients of results of node " << v;
+        write_further(v);  // zeros where nobody gave one
+        further_written[index(v)] = 1;
+        ASSERT_TRUE(holds_further(v));
+      }
     }
     for (std::int32_t t = 0; t < plan_.steps(); ++t)
       ASSERT_TRUE(deferred_bytes(t) == 0 || holds(layout.deferred_at[index(t)], deferred_bytes(t), mark_of_deferred(t)))
@@ -346,6 +413,10 @@ class PlanCheck {
   const Problem& problem_;
   const batch::Schedule& schedule_;
   const Plan& plan_;
+  static constexpr std::int32_t kFurtherMarks = 1 << 24;
+
+  std::vector<std::int32_t> step_of_;  // by node
+  std::vector<std::int32_t> row_of_;   // in its step
   std::vector<std::int32_t> memory_;
   const std::vector<std::int64_t>* at_ = nullptr;
 };

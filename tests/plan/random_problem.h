@@ -1,6 +1,6 @@
 /// Problems drawn without any model in mind: products with shared weights, cells of several results, concatenations,
-/// maps and sums of any number of rows, over rows of several sizes; with operands from outside and operands of which
-/// only a part is read.
+/// maps and sums of any number of rows, over rows of several sizes; with operands from outside, operands of which only
+/// a part is read, and further results of cells that are no nodes.
 #pragma once
 
 #include <algorithm>
@@ -122,7 +122,11 @@ class ProblemBuilder {
   /// Of the node to be added next.
   void add_operand(std::int32_t u, bool is_part) {
     problem.inputs.push_back(u);
-    problem.is_part.push_back(is_part ? 1 : 0);
+    problem.is_part.push_back(is_part ? Problem::kPart : 0);
+  }
+  void add_further_operand(std::int32_t u) {
+    problem.inputs.push_back(u);
+    problem.is_part.push_back(Problem::kFurther);
   }
 };
 
@@ -166,6 +170,12 @@ class RandomProblem {
     starts_.push_back(static_cast<std::int32_t>(builder_.problem.facts.size()));
     std::vector<std::int64_t> results(index(1 + random_.below(3)));
     for (std::int64_t& bytes : results) bytes = draw_bytes();
+    if (one_in(2)) {
+      facts.further = static_cast<std::int32_t>(results.size()) - 1;
+      facts.keeps_further = random_.next() & 3U;
+      for (std::size_t k = 1; k < results.size(); ++k) facts.further_bytes[k - 1] = results[k];
+      results.resize(1);
+    }
     std::vector<std::int32_t> block;
     for (std::size_t i = 0; i < operands.size(); ++i) block.push_back(static_cast<std::int32_t>(random_.below(3)) - 1);
     if (one_in(2)) facts.deferred_bytes = 4 * (1 + random_.below(5));
@@ -178,9 +188,23 @@ class RandomProblem {
     const std::int32_t kind = starts_[drawn];
     std::vector<std::int64_t> operands = builder_.problem.operand_bytes[index(kind)];
     if (any_number_[drawn] != 0) operands.assign(index(random_.below(40)), draw_bytes());
-    for (std::int64_t bytes : operands) draw_operand(bytes, reach);
+    const Facts& facts = builder_.problem.facts[index(kind)];
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const bool is_placed = facts.side_by_side || (facts.blocks >> std::min<std::size_t>(i, 31) & 1U) != 0;
+      if (is_placed || !draw_further_operand(reach)) draw_operand(operands[i], reach);
+    }
     for (std::int32_t v = builder_.add_cell(kind); v < builder_.problem.size(); ++v)
       builder_.problem.is_output[index(v)] = one_in(10) ? 1 : 0;
+  }
+
+  /// Results of an earlier cell that are no nodes, whatever their size; false where none is met.
+  bool draw_further_operand(std::int64_t reach) {
+    const std::int32_t nodes = builder_.problem.size();
+    if (nodes == 0 || !one_in(3)) return false;
+    const auto u = static_cast<std::int32_t>(nodes - 1 - random_.below(std::min<std::int64_t>(reach, nodes)));
+    if (facts_of(builder_.problem, u).further == 0) return false;
+    builder_.add_further_operand(u);
+    return true;
   }
 
   /// An earlier node with rows of that size, or with larger ones of which a part is read, or one from outside.
