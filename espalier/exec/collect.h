@@ -22,8 +22,7 @@ struct Work {
   std::vector<NodeId> aliases;   // that get an address when the others have theirs; ascending
   std::vector<NodeId> leaves;    // that were met for the first time
   std::vector<NodeId> in_table;  // lookups that are read where their table is; they have no value behind this run
-
-  std::vector<NodeId> further;  // results of cells that are no nodes of the problem
+  std::vector<NodeId> further;   // results of cells that are no nodes of the problem
 
   std::int64_t views = 0;
   std::int64_t merged = 0;

@@ -91,7 +91,9 @@ TEST(Schedule, FrontierNeedsNoStepBeyondTheBoundWhereNoTwoSignaturesDependOnEach
     ASSERT_EQ(made.forced, 0) << "seed " << seed;
     ASSERT_TRUE(made.bound_is_exact);
     ASSERT_EQ(made.bound, schedule(Strategy::kDepth, graph.view()).bound) << "seed " << seed << ", counted otherwise";
-    if (size <= 12) ASSERT_EQ(made.steps(), fewest_steps(graph.view())) << "seed " << seed;
+    if (size <= 12) {
+      ASSERT_EQ(made.steps(), fewest_steps(graph.view())) << "seed " << seed;
+    }
   }
 }
 

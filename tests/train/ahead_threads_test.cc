@@ -12,7 +12,6 @@
 #include <thread>
 #include <vector>
 
-#include "espalier/base/threads.h"
 #include "espalier/nn/embedding.h"
 #include "espalier/nn/fc.h"
 #include "espalier/nn/linear.h"
@@ -21,6 +20,7 @@
 #include "espalier/ops/all.h"
 #include "espalier/optim/adam.h"
 #include "espalier/optim/sgd.h"
+#include "tests/support/threads.h"
 
 namespace espalier::train {
 namespace {
@@ -51,12 +51,7 @@ struct AheadNet {
 };
 
 class AheadWithThreads : public ::testing::TestWithParam<int> {
- protected:
-  AheadWithThreads() { set_thread_count(GetParam()); }
-  ~AheadWithThreads() override { set_thread_count(before_); }
-
- private:
-  int before_ = thread_count();
+  testing::Threads threads_{GetParam()};
 };
 INSTANTIATE_TEST_SUITE_P(Ahead, AheadWithThreads, ::testing::Values(1, 2, 3));
 

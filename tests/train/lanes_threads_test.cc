@@ -15,6 +15,7 @@
 #include "espalier/nn/model.h"
 #include "espalier/ops/all.h"
 #include "tests/support/refusal.h"
+#include "tests/support/threads.h"
 
 namespace espalier::train {
 namespace {
@@ -57,12 +58,7 @@ std::vector<double> numbers_of(const Net& net, const Gradients& gradients) {
 }
 
 class WithThreads : public ::testing::TestWithParam<int> {
- protected:
-  WithThreads() { set_thread_count(GetParam()); }
-  ~WithThreads() override { set_thread_count(before_); }
-
- private:
-  int before_ = thread_count();
+  testing::Threads threads_{GetParam()};
 };
 INSTANTIATE_TEST_SUITE_P(Lanes, WithThreads, ::testing::Values(1, 2, 3, 5));
 
