@@ -38,8 +38,9 @@ class ESPALIER_EXPORT Ahead {
 
   /// For each i from 0 to count - 1, in order: calls record(graph, i) with an empty graph, and run(recorded, i) with
   /// what that gave: a loss, outputs, anything that can be copied. While run(recorded, i) is under way, i + 1 is
-  /// recorded in the other graph; Exprs of i end when i + 2 is recorded. Where recording i + 1 throws, run(recorded, i)
-  /// is finished before the exception comes out of here; where run() throws, no further one is called.
+  /// recorded in the other graph. Exprs of i are for run(recorded, i): their graph is cleared afterwards. Where
+  /// recording i + 1 throws, run(recorded, i) is finished before the exception comes out of here; where run() throws,
+  /// no further one is called.
   template <class Record, class Run>
   void run(std::int64_t count, const Record& record, const Run& run) {
     std::array<std::optional<std::invoke_result_t<const Record&, Graph&, std::int64_t>>, 2> recorded;
