@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/espalier.h"
+#include "espalier/blocks.h"
 
 namespace espalier {
 namespace {

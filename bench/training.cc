@@ -14,7 +14,7 @@
 #include "espalier/base/threads.h"
 #include "espalier/data/listops.h"
 #include "espalier/exec/gradients.h"
-#include "espalier/exec/plan_cache.h"
+#include "espalier/exec/run/plan_cache.h"
 #include "espalier/nn/lstm.h"
 #include "espalier/nn/mlp.h"
 #include "espalier/nn/model.h"

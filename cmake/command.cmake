@@ -1,4 +1,5 @@
-# The command `espalier`, at the top of the build folder. All but main() are objects of their own, for the tests.
+# The command `espalier`, at the top of the build folder. All but main() are objects of their own, for the tests and for
+# `espalier-bench` (bench/CMakeLists.txt).
 file(GLOB command_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/espalier/cli/*.cc")
 set(command_main "${PROJECT_SOURCE_DIR}/espalier/cli/main.cc")
 list(REMOVE_ITEM command_sources "${command_main}")
@@ -22,23 +23,19 @@ inline constexpr std::string_view kBlockReference = R"page(@block_pages@)page";
 }  // namespace espalier::cli
 ]])
 
-if(command_sources)
-  add_library(espalier_cli_objects OBJECT ${command_sources})
-  espalier_unite(espalier_cli_objects)
-  target_link_libraries(espalier_cli_objects PRIVATE espalier_compiler espalier fmt::fmt CLI11::CLI11
-    nlohmann_json::nlohmann_json Threads::Threads)
+add_library(espalier_cli_objects OBJECT ${command_sources})
+espalier_unite(espalier_cli_objects)
+target_link_libraries(espalier_cli_objects PUBLIC espalier_compiler espalier fmt::fmt CLI11::CLI11
+  nlohmann_json::nlohmann_json Threads::Threads)
+# The command is thin: all its time goes into the library, and most of its own compile time into CLI11 and JSON.
+target_compile_options(espalier_cli_objects PRIVATE -O1)
+if(NOT ESPALIER_UNITY)  # with it there is one file to compile
   target_precompile_headers(espalier_cli_objects PRIVATE <CLI/CLI.hpp> <nlohmann/json.hpp> <fmt/format.h>)
-  target_compile_definitions(espalier_cli_objects PRIVATE "ESPALIER_VERSION=\"${PROJECT_VERSION}\"")
 endif()
+target_compile_definitions(espalier_cli_objects PRIVATE "ESPALIER_VERSION=\"${PROJECT_VERSION}\"")
 
-if(EXISTS "${command_main}")
-  add_executable(espalier_command "${command_main}")
-  set_target_properties(espalier_command PROPERTIES OUTPUT_NAME espalier
-    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}" INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-  target_link_libraries(espalier_command PRIVATE espalier_compiler espalier fmt::fmt CLI11::CLI11
-    nlohmann_json::nlohmann_json Threads::Threads espalier_bench)
-  if(TARGET espalier_cli_objects)
-    target_link_libraries(espalier_command PRIVATE espalier_cli_objects)
-  endif()
-  install(TARGETS espalier_command RUNTIME)
-endif()
+add_executable(espalier_command "${command_main}")
+set_target_properties(espalier_command PROPERTIES OUTPUT_NAME espalier
+  RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}" INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+target_link_libraries(espalier_command PRIVATE espalier_cli_objects)
+install(TARGETS espalier_command RUNTIME)

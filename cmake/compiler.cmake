@@ -13,9 +13,7 @@ endif()
 
 find_program(ESPALIER_CCACHE ccache)
 if(ESPALIER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Without this, ccache keeps nothing that was compiled with precompiled headers.
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros
-      "${ESPALIER_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/tools/cached_compiler")
 endif()
 
 # The options of our own targets; dependencies and users of the library do not see them.
@@ -46,6 +44,13 @@ if(ESPALIER_SANITIZE)
   add_link_options(${sanitize})
   # g++ no longer follows what is initialised once sanitizers have added their checks.
   target_compile_options(espalier_compiler INTERFACE -Wno-maybe-uninitialized)
-  # SIMD code is one source for all its targets, and slow to compile there: AVX2 and the baseline will do.
-  target_compile_definitions(espalier_compiler INTERFACE "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3)")
 endif()
+
+# SIMD code is compiled once for each of Highway's targets, and takes long. AVX-512, AVX2, SSE4 and the baseline are
+# enough: SSSE3 would serve the processors of 2006 to 2008. With sanitizers, AVX2 and the baseline are.
+set(simd_disabled HWY_SSSE3)
+if(ESPALIER_SANITIZE)
+  list(APPEND simd_disabled HWY_SSE4 HWY_AVX3)
+endif()
+list(JOIN simd_disabled "|" simd_disabled)
+target_compile_definitions(espalier_compiler INTERFACE "HWY_DISABLED_TARGETS=(${simd_disabled})")

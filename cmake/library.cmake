@@ -4,7 +4,7 @@ file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/espal
 list(FILTER library_sources EXCLUDE REGEX "/espalier/cli/")
 
 set(library_dependencies espalier_compiler espalier_dnnl hwy::hwy fmt::fmt nlohmann_json::nlohmann_json ZLIB::ZLIB
-    simdjson::simdjson protobuf::libprotobuf Threads::Threads)
+    simdjson::simdjson protobuf::libprotobuf Threads::Threads espalier_rdkit)
 
 add_library(espalier_objects OBJECT ${library_sources})
 espalier_unite(espalier_objects)

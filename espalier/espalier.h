@@ -1,19 +1,16 @@
 /// Espalier: neural networks over trees, graphs and sequences of any shape, written for one input and run batched.
 ///
-/// This header gives all of it. The order to read the parts in: graph/graph.h, ops/ (`espalier ops` prints the table),
-/// cells/cell.h, cells/recursion.h, nn/model.h, optim/optimizer.h, blocks/blocks.h.
+/// This header has everything but blocks and the readers of data: include espalier/blocks.h for those. Read the parts
+/// in this order: graph/graph.h, ops/ (`espalier ops` prints the table), cells/cell.h, cells/recursion.h, nn/model.h,
+/// optim/optimizer.h.
 #pragma once
 
 #include "espalier/base/error.h"
 #include "espalier/base/random.h"
 #include "espalier/base/threads.h"
-#include "espalier/blocks/blocks.h"
 #include "espalier/cells/cell.h"
 #include "espalier/cells/recursion.h"
-#include "espalier/data/json.h"
-#include "espalier/data/proto.h"
-#include "espalier/data/sexpr.h"
-#include "espalier/data/value.h"
+#include "espalier/exec/explain_plan.h"
 #include "espalier/exec/gradients.h"
 #include "espalier/graph/graph.h"
 #include "espalier/nn/attention.h"
@@ -28,6 +25,7 @@
 #include "espalier/nn/lstm.h"
 #include "espalier/nn/mlp.h"
 #include "espalier/nn/model.h"
+#include "espalier/nn/recurrent_mask.h"
 #include "espalier/nn/safetensors.h"
 #include "espalier/nn/tree_gru.h"
 #include "espalier/nn/tree_lstm.h"
@@ -36,8 +34,13 @@
 #include "espalier/optim/adagrad.h"
 #include "espalier/optim/adam.h"
 #include "espalier/optim/adamw.h"
+#include "espalier/optim/ftrl.h"
+#include "espalier/optim/parse.h"
 #include "espalier/optim/rmsprop.h"
 #include "espalier/optim/schedule.h"
 #include "espalier/optim/sgd.h"
 #include "espalier/train/ahead.h"
+#include "espalier/train/batches.h"
 #include "espalier/train/lanes.h"
+#include "espalier/train/task_of.h"
+#include "espalier/train/trainer.h"

@@ -1,6 +1,6 @@
 /// Feed-forward attention (Raffel and Ellis, 2016) on their own problem: a long list of numbers, two of them marked;
 /// what is the sum of those two? Nothing recurs: where to look is all there is to learn.
-#include <espalier/espalier.h>
+#include <espalier/blocks.h>
 
 #include <cmath>
 #include <cstdio>

@@ -1,6 +1,6 @@
 /// A calculator that is learned: from expressions as JSON-like trees, with an answer for each, it finds out what the
 /// digits, + and * mean. It shows recursion (forward), a choice by the data (one_of) and weights of each case's own.
-#include <espalier/espalier.h>
+#include <espalier/blocks.h>
 
 #include <algorithm>
 #include <cstdint>

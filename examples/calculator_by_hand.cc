@@ -1,6 +1,6 @@
 /// The learned calculator of calculator.cc as plain code on a graph: recursion and `switch` in place of blocks. The
 /// code is for one expression; those of a minibatch run together, whatever their shapes.
-#include <espalier/espalier.h>
+#include <espalier/blocks.h>
 
 #include <algorithm>
 #include <cstdint>

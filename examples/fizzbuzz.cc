@@ -1,6 +1,6 @@
 /// Fizzbuzz, learned: a number is read as its decimal digits, one state folded through all of them. It is trained on
 /// numbers of up to four digits, and tested on up to six.
-#include <espalier/espalier.h>
+#include <espalier/blocks.h>
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 /// An LSTM over letters in an LSTM over words in an LSTM over sentences: one line of blocks a level. It reads short
 /// weather reports and says whether the weather gets better, worse, or neither.
-#include <espalier/espalier.h>
+#include <espalier/blocks.h>
 
 #include <algorithm>
 #include <array>

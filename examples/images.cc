@@ -1,6 +1,6 @@
 /// A classifier of images, as flat as they come: no trees and no sequences, two layers over all pixels. The images are
 /// digits as pocket calculators show them, moved, uneven, and drowned in noise.
-#include <espalier/espalier.h>
+#include <espalier/blocks.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 /// Which language a sentence is in: a recurrent cell over the letters of each word, and another over the words. The
 /// languages are made up: each has its own syllables, of the same letters.
-#include <espalier/espalier.h>
+#include <espalier/blocks.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 /// Graph convolution on molecules, the "weave" of Kearnes et al. (2016): atoms learn from pairs of atoms, and pairs
 /// from their atoms. It finds amides: a carbon with a double bond to oxygen and a single one to nitrogen.
-#include <espalier/espalier.h>
+#include <espalier/blocks.h>
 
 #include <array>
 #include <cstdint>

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace esp = espalier;
@@ -22,7 +23,7 @@ struct Tagger {
 
   // Written for one sentence. What is done to the node is done to each of its rows, one for each word.
   esp::Expr scores(esp::Graph& g, const std::vector<std::int32_t>& sentence) const {
-    return classify(lstm.rows(words.each(g, sentence)));
+    return classify(lstm.rows(words.rows(g, sentence)));
   }
 };
 
@@ -51,7 +52,7 @@ double train_tagger() {
       for (std::int32_t& word : sentence) word = static_cast<std::int32_t>(random.below(kWords));
       const std::vector<std::int32_t> tags = comes_again(sentence);
       const esp::Expr scores = net.scores(g, sentence);
-      losses.push_back(esp::cross_entropy_each(scores, tags));  // a loss for every word
+      losses.push_back(esp::cross_entropy_rows(scores, tags));  // a loss for every word
       if (minibatch < 1180) continue;
       const esp::Tensor values = scores.value();  // [words, 2]
       for (std::size_t t = 0; t < tags.size(); ++t) {
@@ -66,12 +67,11 @@ double train_tagger() {
   return right / asked;
 }
 
-/// Operators in the order in which they run; -1 for a child that is not there.
+/// Operators in the order in which they run. Children are numbers of earlier operators.
 struct Operator {
-  std::int32_t kind;  // 0: a scan, 1: a join, 2: a sort
-  float rows;         // of a scan
-  std::int32_t left = -1;
-  std::int32_t right = -1;
+  std::string kind;  // "scan", "join" or "sort"
+  float rows;        // that a scan reads
+  std::vector<std::int32_t> children;
 };
 
 struct CostModel {
@@ -81,23 +81,22 @@ struct CostModel {
   esp::nn::Linear sort{model / "sort", 1 + 16, 16};
   esp::nn::Linear cost{model / "cost", 16, 1};
 
-  // A network for each kind of operator: of its features and of the states of its children.
+  // One network per kind of operator. It reads the operator's features and the states of its children.
+  using In = std::span<const esp::Expr>;
   esp::Recursion plan{"plan",
-                      {{0, [this](std::span<const esp::Expr> in) { return esp::tanh(scan(in[0])); }},
-                       {2, [this](std::span<const esp::Expr> in) { return esp::tanh(join(esp::concat(in, 0))); }},
-                       {1, [this](std::span<const esp::Expr> in) { return esp::tanh(sort(esp::concat(in, 0))); }}}};
+                      {{"scan", 0, [this](In in) { return esp::tanh(scan(in[0])); }},
+                       {"join", 2, [this](In in) { return esp::tanh(join(esp::concat(in, 0))); }},
+                       {"sort", 1, [this](In in) { return esp::tanh(sort(esp::concat(in, 0))); }}}};
 
   esp::Expr estimate(esp::Graph& g, const std::vector<Operator>& operators) const {
     std::vector<float> features;
     esp::Structure structure;
     for (const Operator& op : operators) {
       features.push_back(op.rows);
-      const std::vector<std::int32_t> children{op.left, op.right};
-      const std::size_t count = op.kind == 0 ? 0 : op.kind == 1 ? 2 : 1;
-      structure.add(op.kind, structure.size(), std::span(children).first(count));
+      structure.add(plan.kind(op.kind), structure.size(), op.children);
     }
-    const esp::Expr states = plan(g.input_rows({1}, features), structure)[0];
-    return cost(esp::row(states, structure.size() - 1));  // of the root alone
+    const esp::Expr states = plan(g.rows({1}, features), structure)[0];
+    return cost(esp::row(states, structure.size() - 1));  // the root is the last row
   }
 };
 
@@ -108,14 +107,14 @@ float draw_plan(esp::Random& random, std::vector<Operator>& plan) {
   std::int32_t top = -1;
   for (auto tables = 1 + random.below(4); tables > 0; --tables) {
     const auto rows = static_cast<float>(random.uniform(0, 1));
-    plan.push_back({.kind = 0, .rows = rows});
+    plan.push_back({.kind = "scan", .rows = rows, .children = {}});
     cost += 0.2F * rows;
     const auto scanned = static_cast<std::int32_t>(plan.size()) - 1;
-    if (top >= 0) plan.push_back({.kind = 1, .rows = 0, .left = top, .right = scanned});
+    if (top >= 0) plan.push_back({.kind = "join", .rows = 0, .children = {top, scanned}});
     top = static_cast<std::int32_t>(plan.size()) - 1;
   }
   if (random.below(2) == 0) {
-    plan.push_back({.kind = 2, .rows = 0, .left = top});
+    plan.push_back({.kind = "sort", .rows = 0, .children = {top}});
     cost += 0.5F;
   }
   return cost;

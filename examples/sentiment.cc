@@ -1,6 +1,6 @@
 /// Sentiment by a Tree-LSTM (Tai, Socher and Manning, 2015) over trees in brackets, as the Stanford treebank has them:
 /// each phrase has a label, from 0 for awful to 4 for wonderful, and each adds to the loss. The trees are made up.
-#include <espalier/espalier.h>
+#include <espalier/blocks.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -121,7 +121,7 @@ int main() {
   print("before:", accuracy(program, held_out));
   esp::optim::Adam adam(model, {.learning_rate = 5e-3});
   for (int step = 0; step < 200; ++step) {
-    esp::Graph g({.step = static_cast<std::uint64_t>(step)});  // which chooses the masks of dropout
+    esp::Graph g;  // draws masks of dropout of its own
     program.loss(g, trees(random, 32)).backward();
     adam.step();
   }

@@ -1,6 +1,6 @@
 /// Learning to add up, and to find the smallest: one model, a layer that combines two states, reduced over a list of
 /// any length. Only the answers differ. Lists are learned up to 8 numbers long and tested up to 12.
-#include <espalier/espalier.h>
+#include <espalier/blocks.h>
 
 #include <algorithm>
 #include <cmath>

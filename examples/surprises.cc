@@ -142,6 +142,22 @@ esp::Tensor masked(std::uint64_t key, int others_before) {
   return esp::dropout(g.constant({64}, 1), 0.5).value();
 }
 
+void every_minibatch_has_its_own_masks() {
+  const auto one_minibatch = [] {
+    esp::Graph g;
+    g.begin_instance();
+    return esp::dropout(g.constant({64}, 1), 0.5).value();
+  };
+  const esp::Tensor before = one_minibatch();
+  const std::uint64_t saved = esp::StepCounter::global().next();
+  const esp::Tensor next = one_minibatch();
+  esp::StepCounter::global().set_next(saved);
+  const esp::Tensor again = one_minibatch();  // the same masks
+
+  expect(!(next == before), "the next minibatch draws other masks");
+  expect(again == next, "a counter that is restored gives the same masks");
+}
+
 void masks_belong_to_the_instance() {
   expect(masked(42, 0) == masked(42, 5), "a mask does not depend on what else is in the graph");
   expect(!(masked(42, 0) == masked(43, 0)), "another instance has another mask");
@@ -211,6 +227,7 @@ int main() {
   equal_lookups_are_one_computation();
   an_older_graph_refuses_changed_parameters();
   only_rank_0_is_stretched();
+  every_minibatch_has_its_own_masks();
   masks_belong_to_the_instance();
   rows_that_were_not_used_stand_still();
   kinks_and_ties_are_settled();

@@ -4,32 +4,33 @@
 #include <utility>
 #include <vector>
 
-#include "bench/data/conllu.h"
 #include "bench/data/english.h"
 #include "bench/data/sets.h"
-#include "bench/data/vocabulary.h"
+#include "espalier/data/conllu.h"
+#include "espalier/data/vocabulary.h"
 
 namespace espalier::bench {
 namespace {
 
 /// Children before their parent: nodes in the reverse of the order in which they are met from the root down.
-DependencyTree tree_of(const std::vector<ConlluWord>& sentence, Vocabulary& words, Vocabulary& relations) {
-  std::vector<std::vector<std::int32_t>> dependents(sentence.size() + 1);  // by head; those of 0: the root
-  for (std::size_t w = 0; w < sentence.size(); ++w)
-    dependents[static_cast<std::size_t>(sentence[w].head)].push_back(static_cast<std::int32_t>(w) + 1);
+DependencyTree tree_of(const data::ConlluSentence& sentence, data::WordCounts& words, data::WordCounts& relations) {
+  const std::vector<data::ConlluWord>& all = sentence.words;
+  std::vector<std::vector<std::int32_t>> dependents(all.size() + 1);  // by head; those of 0: the root
+  for (std::size_t w = 0; w < all.size(); ++w)
+    dependents[static_cast<std::size_t>(all[w].head)].push_back(static_cast<std::int32_t>(w) + 1);
   std::vector<std::int32_t> order = dependents[0];
   for (std::size_t at = 0; at < order.size(); ++at)
     for (const std::int32_t dependent : dependents[static_cast<std::size_t>(order[at])]) order.push_back(dependent);
 
-  std::vector<std::int32_t> node_of(sentence.size() + 1);
+  std::vector<std::int32_t> node_of(all.size() + 1);
   for (std::size_t at = 0; at < order.size(); ++at)
     node_of[static_cast<std::size_t>(order[at])] = static_cast<std::int32_t>(order.size() - 1 - at);
   DependencyTree tree;
-  tree.nodes.resize(sentence.size());
-  for (std::size_t w = 0; w < sentence.size(); ++w) {
+  tree.nodes.resize(all.size());
+  for (std::size_t w = 0; w < all.size(); ++w) {
     DependencyTree::Node& node = tree.nodes[static_cast<std::size_t>(node_of[w + 1])];
-    node.word = words.number(sentence[w].form);
-    node.label = relations.number(sentence[w].relation);
+    node.word = words.add(all[w].form);
+    node.label = relations.add(all[w].deprel);
     for (const std::int32_t dependent : dependents[w + 1])
       node.children.push_back(node_of[static_cast<std::size_t>(dependent)]);
   }
@@ -38,11 +39,11 @@ DependencyTree tree_of(const std::vector<ConlluWord>& sentence, Vocabulary& word
 
 DataSet<DependencyTree> read_dependencies(const std::filesystem::path& path) {
   DataSet<DependencyTree> set{.real = true};
-  Vocabulary words;
-  Vocabulary relations;
-  read_conllu(path, [&](const std::vector<ConlluWord>& sentence) {
+  data::WordCounts words;
+  data::WordCounts relations;
+  data::ConlluReader reader(path);
+  for (data::ConlluSentence sentence; reader.next(sentence);)
     set.instances.push_back(tree_of(sentence, words, relations));
-  });
   set.words = words.size();
   set.labels = relations.size();
   return set;

@@ -1,4 +1,4 @@
-/// Random numbers with the distributions that real data has: a few shares, quantiles, frequencies of words.
+/// Random numbers distributed like real data: by shares, by quantiles, by word frequencies.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace espalier::bench {
 
-/// Draws 0 to n - 1, each as often as its share of all weights says.
+/// Draws 0 to n - 1, each in proportion to its weight.
 class Shares {
  public:
   explicit Shares(std::span<const double> weights);
@@ -20,22 +20,22 @@ class Shares {
   std::int32_t size() const { return static_cast<std::int32_t>(ends_.size()); }
 
  private:
-  std::vector<double> ends_;  // of each share, in sums
+  std::vector<double> ends_;  // cumulative sums
 };
 
-/// Words by their rank, most frequent first: the frequency of rank r is proportional to (r + shift)^-exponent
+/// Words by rank, most frequent first: the frequency of rank r is proportional to (r + shift)^-exponent
 /// (Mandelbrot's form of Zipf's law; r from 1). Number 0 is the most frequent word.
 Shares zipf(std::int32_t words, double shift, double exponent);
 
-/// What a share of the data does not exceed.
+/// A share of the data does not exceed this number.
 struct Quantile {
   double share = 0;
   double value = 0;
 };
 
-/// A number with these quantiles, which begin with share 0 and end with share 1; straight lines between them.
+/// A random number with these quantiles, linear in between. The first has share 0, the last share 1.
 double draw(Random& random, std::span<const Quantile> quantiles);
-/// The same, rounded.
+/// The same, rounded to an integer.
 std::int32_t draw_count(Random& random, std::span<const Quantile> quantiles);
 
 }  // namespace espalier::bench

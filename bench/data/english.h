@@ -1,5 +1,4 @@
-/// What is known of the sentences of the Universal Dependencies English Web Treebank (Silveira et al., 2014), for data
-/// that is to be like them.
+/// Statistics of the Universal Dependencies English Web Treebank (Silveira et al., 2014), for generated sentences.
 ///
 /// Counted in en_ewt-ud-train.conllu: 12,544 sentences of 16.3 words on average (deviation 12.4), 19,674 words. 3,504
 /// of them occur more than five times; the others are 13.7 % of the running words and have 7.2 characters on average.

@@ -1,89 +1,37 @@
 /// Word lattices: Chinese resumes (Zhang and Yang, 2018) with the words of a lexicon in them, or lattices with their
 /// statistics.
-#include <algorithm>
 #include <array>
+#include <cstdint>
+#include <filesystem>
 #include <string>
-#include <string_view>
-#include <unordered_set>
-#include <utility>
-#include <vector>
 
 #include "bench/data/draws.h"
 #include "bench/data/sets.h"
-#include "bench/data/utf8.h"
-#include "bench/data/vocabulary.h"
-#include "espalier/data/text_file.h"
+#include "espalier/data/conll.h"
+#include "espalier/data/lattice.h"
+#include "espalier/data/vocabulary.h"
 
 namespace espalier::bench {
 namespace {
 
-constexpr std::size_t kShortestWord = 2;
+constexpr std::int32_t kShortestWord = 2;
 
-struct Lexicon {
-  std::unordered_set<std::string> words;
-  std::size_t longest = 0;  // in characters
-};
-
-/// Lines of "word frequency tag".
-Lexicon read_lexicon(const std::filesystem::path& path) {
-  Lexicon lexicon;
-  data::LineReader reader(path);
-  for (std::string_view line; reader.next(line);) {
-    const std::size_t end = line.find(' ');
-    if (end == 0 || end == std::string_view::npos)
-      throw reader.error_at(1, "expected a word, its frequency and its tag");
-    const std::size_t length = characters_of(line.substr(0, end)).size();
-    if (length < kShortestWord) continue;
-    lexicon.words.emplace(line.substr(0, end));
-    lexicon.longest = std::max(lexicon.longest, length);
-  }
-  return lexicon;
-}
-
-/// All words of the lexicon in a sentence, by their end.
-void add_words(Lattice& lattice, const std::vector<std::string>& characters, const Lexicon& lexicon,
-               Vocabulary& words) {
-  for (std::size_t end = kShortestWord; end <= characters.size(); ++end) {
-    std::string word = characters[end - 1];
-    for (std::size_t length = 2; length <= std::min(lexicon.longest, end); ++length) {
-      word.insert(0, characters[end - length]);
-      if (lexicon.words.contains(word))
-        lattice.words.push_back({.begin = static_cast<std::int32_t>(end - length),
-                                 .end = static_cast<std::int32_t>(end),
-                                 .word = words.number(word)});
-    }
-  }
-}
-
-/// Sentences of "character label" lines with an empty line after each.
-DataSet<Lattice> read_lattices(const std::filesystem::path& sentences, const Lexicon& lexicon) {
+/// A lattice for each sentence, with the words of the lexicon that have two or more characters.
+DataSet<Lattice> read_lattices(const std::filesystem::path& sentences, const std::filesystem::path& words_file) {
+  data::LexiconReader lexicon_reader(words_file);
+  const data::Lexicon lexicon(lexicon_reader, kShortestWord);
   DataSet<Lattice> set{.real = true};
-  Vocabulary words;
-  Vocabulary numbers;
-  Vocabulary labels;
-  std::vector<std::string> characters;
-  Lattice lattice;
-  const auto finish = [&] {
-    if (characters.empty()) return;
-    add_words(lattice, characters, lexicon, words);
-    set.instances.push_back(std::move(lattice));
-    lattice = {};
-    characters.clear();
-  };
-  data::LineReader reader(sentences);
-  for (std::string_view line; reader.next(line);) {
-    if (line.empty()) {
-      finish();
-      continue;
-    }
-    const std::size_t space = line.find(' ');
-    if (space == 0 || space == std::string_view::npos || space + 1 == line.size())
-      throw reader.error_at(1, "expected a character, a space and a label");
-    characters.emplace_back(line.substr(0, space));
-    lattice.characters.push_back(numbers.number(characters.back()));
-    lattice.labels.push_back(labels.number(line.substr(space + 1)));
+  data::WordCounts words;
+  data::WordCounts numbers;
+  data::WordCounts labels;
+  data::ConllReader reader(sentences);
+  for (data::TaggedSentence sentence; reader.next(sentence);) {
+    Lattice& lattice = set.instances.emplace_back();
+    for (const std::string& character : sentence.words) lattice.characters.push_back(numbers.add(character));
+    for (const std::string& label : sentence.tags) lattice.labels.push_back(labels.add(label));
+    for (const data::LatticeWord& word : lexicon.words_in(sentence.words))
+      lattice.words.push_back({.begin = word.begin, .end = word.end, .word = words.add(lexicon.word(word.word))});
   }
-  finish();
   set.words = words.size();
   set.labels = labels.size();
   set.characters = numbers.size();
@@ -111,8 +59,7 @@ constexpr std::array<Quantile, 11> kLengths{{{0, 3},
 
 DataSet<Lattice> word_lattices(const std::filesystem::path& folder, const Generate& generate) {
   if (!folder.empty())
-    return read_lattices(folder / "ner_zh/resume_train.char.bmes",
-                         read_lexicon(folder / "ner_zh/jieba_dict_small.txt"));
+    return read_lattices(folder / "ner_zh/resume_train.char.bmes", folder / "ner_zh/jieba_dict_small.txt");
   const Shares characters = zipf(1792, 20, 1.8);
   const Shares words = zipf(4467, 4, 1.15);
   const Shares labels = zipf(28, 1, 1.6);
@@ -125,7 +72,7 @@ DataSet<Lattice> word_lattices(const std::filesystem::path& folder, const Genera
       lattice.characters.push_back(characters.draw(random));
       lattice.labels.push_back(labels.draw(random));
       for (std::size_t k = 0; k < kWordsAtEnd.size(); ++k) {
-        const std::int32_t begin = end - static_cast<std::int32_t>(kShortestWord + k);
+        const std::int32_t begin = end - kShortestWord - static_cast<std::int32_t>(k);
         if (begin >= 0 && random.uniform() < kWordsAtEnd[k])
           lattice.words.push_back({.begin = begin, .end = end, .word = words.draw(random)});
       }

@@ -1,46 +1,47 @@
 /// Molecules: those of MoleculeNet's Lipophilicity set (Wu et al., 2018), or graphs with their statistics.
-#include <fmt/format.h>
-
 #include <array>
-#include <charconv>
-#include <string_view>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
 #include <vector>
 
 #include "bench/data/draws.h"
 #include "bench/data/sets.h"
-#include "bench/data/smiles.h"
-#include "bench/data/vocabulary.h"
-#include "espalier/data/text_file.h"
+#include "espalier/data/molecule.h"
+#include "espalier/data/vocabulary.h"
 
 namespace espalier::bench {
 namespace {
 
-/// Lines of "name,target,SMILES" after a line of titles.
+enum BondKind : std::int32_t { kSingle, kDouble, kTriple, kAromatic, kBondKinds };
+
+std::int32_t kind_of(const data::MoleculeBond& bond) {
+  switch (bond.order) {
+    case data::MoleculeBond::Order::kDouble: return kDouble;
+    case data::MoleculeBond::Order::kTriple: return kTriple;
+    case data::MoleculeBond::Order::kAromatic: return kAromatic;
+    default: return kSingle;
+  }
+}
+
+/// "C", "c" if it is aromatic, "N+".
+std::string name_of(const data::MoleculeAtom& atom) {
+  std::string name(data::element_symbol(atom.element));
+  if (atom.aromatic) name[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(name[0])));
+  return name + std::string(static_cast<std::size_t>(std::abs(atom.charge)), atom.charge > 0 ? '+' : '-');
+}
+
 DataSet<Molecule> read_molecules(const std::filesystem::path& path) {
   DataSet<Molecule> set{.real = true, .kinds = kBondKinds};
-  Vocabulary atoms;
-  data::LineReader reader(path);
-  std::string_view line;
-  if (!reader.next(line) || line != "CMPD_CHEMBLID,exp,smiles")
-    throw reader.error_at(1, "expected the titles \"CMPD_CHEMBLID,exp,smiles\"");
-  while (reader.next(line)) {
-    const std::size_t number = line.find(',') + 1;
-    const std::size_t smiles = line.find(',', number) + 1;
-    if (number == 0 || smiles == 0) throw reader.error_at(1, "expected three columns with commas between them");
-    Molecule molecule;
-    const char* const end = line.data() + smiles - 1;
-    if (const auto parsed = std::from_chars(line.data() + number, end, molecule.target);
-        parsed.ec != std::errc() || parsed.ptr != end)
-      throw reader.error_at(number + 1, "expected a number");
-    try {
-      SmilesGraph graph = parse_smiles(line.substr(smiles));
-      for (const std::string& atom : graph.atoms) molecule.atoms.push_back(atoms.number(atom));
-      molecule.bonds = std::move(graph.bonds);
-    } catch (const SmilesError& error) {
-      throw reader.error_at(smiles + error.place() + 1, error.what());
-    }
-    if (molecule.atoms.empty()) throw reader.error_at(smiles + 1, "expected an atom");
-    set.instances.push_back(std::move(molecule));
+  data::WordCounts atoms;
+  data::MoleculeTableReader reader(path, {.targets = {"exp"}});
+  for (data::MoleculeRow row; reader.next(row);) {
+    Molecule& molecule = set.instances.emplace_back();
+    for (const data::MoleculeAtom& atom : row.molecule.atoms) molecule.atoms.push_back(atoms.add(name_of(atom)));
+    for (const data::MoleculeBond& bond : row.molecule.bonds)
+      molecule.bonds.push_back({.a = bond.a, .b = bond.b, .kind = kind_of(bond)});
+    molecule.target = static_cast<float>(row.targets[0].value_or(0));
   }
   set.words = atoms.size();
   return set;
@@ -91,7 +92,7 @@ Molecule make_molecule(Random& random, const Shares& atoms, const Shares& bonds)
 }  // namespace
 
 DataSet<Molecule> molecules(const std::filesystem::path& folder, const Generate& generate) {
-  if (!folder.empty()) return read_molecules(folder / "molecules/Lipophilicity.csv");
+  if (!folder.empty() && data::rdkit_available()) return read_molecules(folder / "molecules/Lipophilicity.csv");
   // Aromatic carbon, carbon, oxygen, nitrogen and so on, then the rare ones.
   const Shares atoms{0.4434, 0.2916, 0.0922, 0.0761, 0.0515, 0.0156, 0.0114, 0.0093, 0.0045, 0.0019,
                      0.0009, 0.0008, 0.0005, 0.0002, 0.0001, 0.0001, 5e-5,   3e-5,   1e-5,   1e-5};

@@ -1,4 +1,4 @@
-/// The numbers that describe an operator of a query plan: what the planner estimated, never what was measured.
+/// The features of an operator of a query plan: estimates of the planner, never measurements.
 #pragma once
 
 #include <cmath>
@@ -9,14 +9,14 @@ namespace espalier::bench {
 
 struct PlanEstimates {
   double rows = 0;
-  double width = 0;  // bytes of a row
+  double width = 0;  // bytes per row
   double startup_cost = 0;
   double total_cost = 0;
 };
 
 inline constexpr std::int32_t kPlanFeatures = 5;
 
-/// Tenths of logarithms, so that they are at most about one.
+/// Logarithms divided by ten, so that they are at most about 1.
 inline std::vector<float> plan_features(const PlanEstimates& estimates) {
   const auto scaled = [](double x) { return static_cast<float>(std::log1p(x) / 10); };
   return {scaled(estimates.rows), scaled(estimates.width), scaled(estimates.startup_cost), scaled(estimates.total_cost),

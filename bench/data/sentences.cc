@@ -1,42 +1,38 @@
 /// Tagged sentences: the English Web Treebank with its universal tags, or sentences with its statistics.
 #include <array>
-#include <string>
+#include <string_view>
 #include <vector>
 
-#include "bench/data/conllu.h"
 #include "bench/data/english.h"
 #include "bench/data/sets.h"
-#include "bench/data/utf8.h"
-#include "bench/data/vocabulary.h"
+#include "espalier/data/conllu.h"
+#include "espalier/data/utf8.h"
+#include "espalier/data/vocabulary.h"
 
 namespace espalier::bench {
 namespace {
 
 DataSet<TaggedSentence> read_sentences(const std::filesystem::path& path) {
   DataSet<TaggedSentence> set{.real = true};
-  Vocabulary words;
-  Vocabulary tags;
-  std::vector<std::string> forms;    // by the number of the word
-  std::vector<std::int32_t> counts;  // the same
-  read_conllu(path, [&](const std::vector<ConlluWord>& sentence) {
+  data::WordCounts words;
+  data::WordCounts tags;
+  data::ConlluReader reader(path);
+  for (data::ConlluSentence sentence; reader.next(sentence);) {
     TaggedSentence& tagged = set.instances.emplace_back();
-    for (const ConlluWord& word : sentence) {
-      tagged.words.push_back(words.number(word.form));
-      tagged.tags.push_back(tags.number(word.tag));
-      if (words.size() > static_cast<std::int32_t>(forms.size())) {
-        forms.push_back(word.form);
-        counts.push_back(0);
-      }
-      ++counts[static_cast<std::size_t>(tagged.words.back())];
+    for (const data::ConlluWord& word : sentence.words) {
+      tagged.words.push_back(words.add(word.form));
+      tagged.tags.push_back(tags.add(word.upos));
     }
-  });
+  }
 
-  Vocabulary characters;
-  std::vector<std::vector<std::int32_t>> spelling(forms.size());
-  for (std::size_t w = 0; w < forms.size(); ++w)
-    if (counts[w] <= english::kRareCount)
-      for (const std::string_view character : characters_of(forms[w]))
-        spelling[w].push_back(characters.number(character));
+  data::WordCounts characters;
+  std::vector<std::vector<std::int32_t>> spelling;
+  for (const data::Vocabulary::Entry& entry : words.entries()) {
+    std::vector<std::int32_t>& numbers = spelling.emplace_back();
+    if (entry.count > english::kRareCount) continue;
+    for (const std::string_view character : data::characters_of(entry.word))
+      numbers.push_back(characters.add(character));
+  }
   for (TaggedSentence& tagged : set.instances)
     for (const std::int32_t word : tagged.words) tagged.characters.push_back(spelling[static_cast<std::size_t>(word)]);
 

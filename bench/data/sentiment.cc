@@ -1,16 +1,14 @@
 /// Sentiment trees: the Stanford Sentiment Treebank (Socher et al., 2013), or trees with its statistics.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <string_view>
-#include <utility>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "bench/data/draws.h"
 #include "bench/data/sets.h"
-#include "bench/data/vocabulary.h"
-#include "espalier/data/text_file.h"
+#include "espalier/data/treebank.h"
+#include "espalier/data/vocabulary.h"
 
 namespace espalier::bench {
 namespace {
@@ -19,82 +17,25 @@ constexpr std::int32_t kLabels = 5;
 
 // --- read ------------------------------------------------------------------------------------------------------------
 
-/// One tree a line: "(3 (2 It) (4 works))". A label is a digit, a word lasts to the next bracket.
-class TreeLine {
- public:
-  TreeLine(const data::LineReader& reader, std::string_view line, Vocabulary& words)
-      : reader_(reader), line_(line), words_(words) {}
-
-  BinaryTree parse() {
-    do step();
-    while (!open_.empty());
-    if (at_ < line_.size()) refuse("expected the line to end after its tree");
-    return std::move(tree_);
+BinaryTree binary_tree(const data::LabelledTree& source, data::WordCounts& words) {
+  BinaryTree tree;
+  for (std::int32_t node = 0; node < source.tree.size(); ++node) {
+    const std::span<const std::int32_t> children = source.tree.children(node);
+    if (children.empty()) {
+      const std::string& word = source.words[static_cast<std::size_t>(source.tree.token(node))];
+      tree.nodes.push_back({.word = words.add(word), .label = source.tree.label(node)});
+    } else {
+      tree.nodes.push_back({.left = children[0], .right = children[1], .label = source.tree.label(node)});
+    }
   }
-
- private:
-  struct Open {
-    std::size_t column = 0;
-    std::int32_t label = 0;
-    std::array<std::int32_t, 2> children{-1, -1};
-    std::size_t child_count = 0;
-    std::string_view word{};
-  };
-
-  char next() const { return at_ < line_.size() ? line_[at_] : '\0'; }
-
-  void step() {
-    while (next() == ' ') ++at_;
-    if (next() == '(') return open();
-    if (open_.empty()) refuse("expected '('");
-    if (next() == ')') return close();
-    Open& node = open_.back();
-    if (at_ == line_.size()) refuse(fmt::format("expected ')' to close the node opened at column {}", node.column));
-    if (node.child_count > 0 || !node.word.empty()) refuse("expected ')' or '('");
-    const std::size_t end = std::min(line_.find_first_of("()", at_), line_.size());
-    node.word = line_.substr(at_, end - at_);
-    at_ = end;
-  }
-
-  void open() {
-    if (!open_.empty() && (open_.back().child_count == 2 || !open_.back().word.empty()))
-      refuse("expected ')': a node has a word or two children");
-    open_.push_back({.column = at_ + 1});
-    ++at_;
-    const int label = next() - '0';
-    if (label < 0 || label >= kLabels) refuse("expected a label from 0 to 4 after '('");
-    open_.back().label = label;
-    ++at_;
-  }
-
-  void close() {
-    const Open node = open_.back();
-    if (node.child_count == 1 || (node.child_count == 0 && node.word.empty()))
-      refuse("expected a word or two children before ')'");
-    open_.pop_back();
-    ++at_;
-    const std::int32_t word = node.word.empty() ? -1 : words_.number(node.word);
-    tree_.nodes.push_back({.left = node.children[0], .right = node.children[1], .word = word, .label = node.label});
-    if (!open_.empty())
-      open_.back().children[open_.back().child_count++] = static_cast<std::int32_t>(tree_.nodes.size()) - 1;
-  }
-
-  [[noreturn]] void refuse(std::string_view message) const { throw reader_.error_at(at_ + 1, message); }
-
-  const data::LineReader& reader_;
-  std::string_view line_;
-  Vocabulary& words_;
-  std::size_t at_ = 0;
-  std::vector<Open> open_;
-  BinaryTree tree_;
-};
+  return tree;
+}
 
 DataSet<BinaryTree> read_sentiment(const std::filesystem::path& path) {
   DataSet<BinaryTree> set{.real = true, .labels = kLabels};
-  Vocabulary words;
-  data::LineReader reader(path);
-  for (std::string_view line; reader.next(line);)
-    if (!line.empty()) set.instances.push_back(TreeLine(reader, line, words).parse());
+  data::WordCounts words;
+  data::TreebankReader reader(path, {.labels = kLabels, .binary = true});
+  for (data::LabelledTree tree; reader.next(tree);) set.instances.push_back(binary_tree(tree, words));
   set.words = words.size();
   return set;
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int32_t kMostThreads = 1024;
 
-/// One, and all.
+/// One thread, and all threads.
 std::vector<std::int32_t> default_threads() {
   const std::int32_t all = thread_count();
   return all == 1 ? std::vector<std::int32_t>{1} : std::vector<std::int32_t>{1, all};
@@ -43,7 +43,7 @@ std::vector<std::int32_t> threads_of(const SuiteOptions& options, const Workload
   for (const std::int32_t count : threads)
     if (count < 1 || count > kMostThreads)
       throw UsageError(fmt::format("{} threads are asked for, but 1 to {} are possible", count, kMostThreads));
-  // The short form has time for several numbers of threads only where the check needs them.
+  // The short form has no time for several numbers of threads, except where a target needs them.
   if (options.short_form && options.threads.empty() && !kind.short_threads) threads.resize(1);
   return threads;
 }
@@ -96,8 +96,7 @@ std::vector<Contender> make_contenders(const SuiteOptions& options, const Worklo
     if (std::unique_ptr<Runner> runner = workload.make(variant, leaves))
       contenders.push_back({variant, leaves, std::move(runner)});
   };
-  // Cells and recursions are compared with the limit both ways; the others with equal leaves computed each for itself,
-  // if possible.
+  // Cells and recursions are measured with both settings of `leaves`; the others compute each leaf if possible.
   const Leaves usual = leaves_wanted(Leaves::kEach) ? Leaves::kEach : Leaves::kOnce;
   add(Variant::kLimit, Leaves::kEach);
   add(Variant::kLimitDedupe, Leaves::kOnce);

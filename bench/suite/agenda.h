@@ -1,4 +1,4 @@
-/// What a run of the benchmark measures: workloads at sizes, and for each the settings.
+/// The list of measurements of a run: workloads, their sizes, and the settings of each.
 #pragma once
 
 #include <string>
@@ -16,10 +16,10 @@ struct AgendaEntry {
   std::vector<Setting> settings{};  // by threads, mode, batch
 };
 
-/// Refuses names and numbers that do not exist.
+/// Throws UsageError for unknown names and impossible numbers.
 std::vector<AgendaEntry> make_agenda(const SuiteOptions& options);
 
-/// The variants to be compared in a workload: limits first, each with runners of their own.
+/// The variants to compare in a workload, limits first; each has its own runner.
 std::vector<Contender> make_contenders(const SuiteOptions& options, const Workload& workload);
 
 }  // namespace espalier::bench

@@ -1,4 +1,4 @@
-/// AloneProducts: times products by themselves, on memory of their sizes, with weights that stay in the cache.
+/// AloneProducts: times single products outside a network, on memory of the same sizes, with weights in the cache.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,7 @@ namespace espalier::bench {
 
 class AloneProducts {
  public:
-  /// Seconds of so many calls in a row, after one that is not counted: the median of several times. Rows lie side by
-  /// side without gaps.
+  /// Seconds of `calls` calls in a row after a warm-up call; the median of several trials. Rows are contiguous.
   double seconds(const ops::Product& product, std::int64_t calls);
 
  private:
@@ -25,7 +24,7 @@ class AloneProducts {
   std::vector<float> inputs_;   // [rows, k]
   std::vector<float> outputs_;  // [rows, m]
   std::vector<float> weights_;  // [k, m]
-  std::vector<float> results_;  // as large as any of them: operands stay as they are
+  std::vector<float> results_;  // large enough for any result, so that operands stay unchanged
   std::map<std::tuple<ops::ProductKind, std::int64_t, std::int64_t>, kernels::Prepared> prepared_;
 };
 

@@ -1,4 +1,4 @@
-/// DataWorkload: the part of a Workload that says what it is and what it runs on.
+/// DataWorkload: the part of a Workload that holds its name, title, sizes and data.
 #pragma once
 
 #include <cstddef>

@@ -8,8 +8,8 @@
 
 namespace espalier::bench {
 
-/// A runner for one of the variants kCells, kPlain, kUnbatched; refuses the others. Minibatches are divided into
-/// lanes of about as many nodes, one for each thread, as the limit divides them.
+/// A runner for any variant but the limit, for which it throws UsageError. Divides minibatches into lanes with about
+/// the same number of nodes, one lane per thread, as the limit does.
 std::unique_ptr<Runner> make_espalier_runner(std::unique_ptr<Network> network, const Workload& workload,
                                              Variant variant, Leaves leaves);
 

@@ -17,14 +17,14 @@ namespace {
 
 using Minibatch = std::vector<std::int32_t>;
 
-constexpr double kShortestSlot = 0.01;     // seconds that a variant runs in a round, against the clock's jitter
-constexpr double kMostMinibatches = 2000;  // of a slot
-constexpr double kLong = 0.5;              // seconds of a minibatch in which a cold start is lost
-constexpr std::int32_t kProbe = 2;         // instances, from which the time of running unbatched is foretold
-constexpr int kProfiled = 6;               // minibatches at most
-constexpr double kProfileShare = 0.03;     // of the setting's seconds, for each contender
-constexpr double kProductsShare = 0.15;    // likewise, for products timed alone
-constexpr double kUnbatchedShare = 0.2;    // of the setting's seconds that a round of it may take
+constexpr double kShortestSlot = 0.01;  // seconds that a variant runs per round, so that clock jitter does not matter
+constexpr double kMostMinibatches = 2000;  // per slot
+constexpr double kLong = 0.5;              // seconds of a minibatch above which a cold start does not matter
+constexpr std::int32_t kProbe = 2;         // instances, to predict the time of running unbatched
+constexpr int kProfiled = 6;               // most minibatches
+constexpr double kProfileShare = 0.03;     // of the setting's seconds, per contender
+constexpr double kProductsShare = 0.15;    // the same, for products timed alone
+constexpr double kUnbatchedShare = 0.2;    // of the setting's seconds that one of its rounds may take
 
 /// One contender's part in the measurement.
 struct Track {
@@ -72,7 +72,7 @@ class Measurer {
     return seconds_since(start);
   }
 
-  /// One minibatch each, which also foretells the time of the others.
+  /// Runs one minibatch of each, which also predicts the time of the others.
   void warm_up() {
     const Minibatch batch = minibatches_.next();
     for (Track& track : tracks_) {
@@ -82,14 +82,14 @@ class Measurer {
         if (track.estimate < kLong) track.estimate = timed(runner, batch);
         continue;
       }
-      // Every instance for itself takes the same time however many there are.
+      // One at a time, each instance takes the same time, however many there are.
       const std::span probe = std::span(batch).first(kProbe);
       timed(runner, probe);
       track.estimate = timed(runner, probe) * setting_.batch / kProbe;
     }
   }
 
-  /// Leaves out what would take too long, the least telling first.
+  /// Skips variants that would take too long, the least informative first.
   void choose() {
     const auto leave_out = [&](Variant variant, auto also) {
       std::erase_if(tracks_, [&](const Track& track) {
@@ -147,8 +147,8 @@ class Measurer {
     track.slots.push_back(seconds_since(start));
   }
 
-  /// The parts of forward and backward, which are measured apart from the rest: of several minibatches, the one that
-  /// was disturbed least.
+  /// Measures the parts of forward and backward separately. Of several minibatches, keeps the fastest, which was
+  /// disturbed least.
   void profile(Track& track) {
     Runner& runner = *track.contender->runner;
     const Minibatch batch = minibatches_.next();
@@ -165,7 +165,7 @@ class Measurer {
       breakdown.copying = seconds.copying;
       breakdown.products = seconds.products;
       breakdown.maps = seconds.maps;
-      if (!is_limit(track.contender->variant)) continue;  // which tells nothing unless it is profiled
+      if (!is_limit(track.contender->variant)) continue;  // the limit has a breakdown only if it is profiled
       breakdown.forward = seconds.forward;
       breakdown.backward = seconds.backward;
       breakdown.update = seconds.update;
@@ -194,36 +194,33 @@ class Measurer {
     const double instances = static_cast<double>(setting_.batch) * slot_minibatches_;
     std::vector<double> speeds;
     for (const double seconds : track.slots) speeds.push_back(instances / seconds);
-    record.instances_per_second = median(speeds);
     record.spread = relative_spread(speeds);
     record.batch_seconds = median(track.slots) / slot_minibatches_;
+    record.instances_per_second = setting_.batch / record.batch_seconds;
     for (const double nodes : nodes_) record.nodes += nodes / static_cast<double>(nodes_.size()) / slot_minibatches_;
-    record.best_node_seconds = INFINITY;
-    for (std::size_t round = 0; round < track.slots.size(); ++round)
-      record.best_node_seconds = std::min(record.best_node_seconds, track.slots[round] / nodes_[round]);
     compare(track);
     count(track);
     result_.records.push_back(record);
   }
 
-  /// Round by round, with the limit that has the same leaves.
+  /// Compares with the limit that has the same leaves.
   void compare(Track& track) const {
     const auto limit = std::find_if(tracks_.begin(), tracks_.end(), [&](const Track& other) {
       return is_limit(other.contender->variant) && other.contender->leaves == track.contender->leaves;
     });
     if (limit == tracks_.end()) return;
     std::vector<double> ratios;
-    std::vector<double> over;
-    for (std::size_t round = 0; round < track.slots.size(); ++round) {
+    for (std::size_t round = 0; round < track.slots.size(); ++round)
       ratios.push_back(limit->slots[round] / track.slots[round]);
-      over.push_back((track.slots[round] - limit->slots[round]) * 1e9 / nodes_[round]);
-    }
-    track.record.ratio_to_limit = median(ratios);
-    track.record.over_limit_ns = median(over);
+    Record& record = track.record;
+    const double limit_seconds = median(limit->slots) / slot_minibatches_;
+    record.ratio_to_limit = median(ratios);
+    record.ratio_of_medians = limit_seconds / record.batch_seconds;
+    record.over_limit_ns = (record.batch_seconds - limit_seconds) * 1e9 / record.nodes;
   }
 
-  /// What Espalier's own statistics say, for a minibatch: seconds are those of the round in the middle, so that they
-  /// fit its time; counts are means.
+  /// Espalier's own statistics per minibatch. Seconds come from the median round, so that they match its time; counts
+  /// are means.
   void count(Track& track) const {
     if (is_limit(track.contender->variant)) return;
     Record& record = track.record;
@@ -257,7 +254,7 @@ class Measurer {
   Minibatches minibatches_;
   Clock::time_point started_;
   std::vector<Track> tracks_;
-  std::int32_t slot_minibatches_ = 1;  // in a round, of each contender
+  std::int32_t slot_minibatches_ = 1;  // per round and contender
   std::vector<double> nodes_;          // of each round
   Measurement result_;
 };

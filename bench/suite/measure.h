@@ -1,8 +1,7 @@
 /// Measures the variants of a workload against each other in one setting.
 ///
-/// In each round every variant takes the same minibatches, one variant after the other and each round another one
-/// first, so that a machine that grows slower or faster meanwhile does so for all of them. Speeds are compared round by
-/// round.
+/// In each round all variants run the same minibatches, one variant after the other, in an order that rotates. A
+/// machine that becomes slower or faster therefore affects all of them alike.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +25,12 @@ struct Setting {
   std::int32_t batch = 1;
   Mode mode = Mode::kTrain;
   std::int32_t threads = 1;
-  /// Whether the products of cells are timed alone, too; with one thread only.
+  /// Also time the products of cells alone. Only with one thread.
   bool products = false;
 };
 
 struct Effort {
-  /// For the setting as a whole; exceeded only for the least rounds.
+  /// For the whole setting; exceeded only to complete `least_rounds`.
   double seconds = 5;
   std::int32_t least_rounds = 3;
   std::int32_t most_rounds = 25;
@@ -39,11 +38,11 @@ struct Effort {
 
 struct Measurement {
   Records records;
-  /// What would have taken too long, and how long a minibatch: "unbatched each (6.1 s)".
+  /// Variants that were skipped because they take too long, with the time of a minibatch: "unbatched each (6.1 s)".
   std::vector<std::string> left_out;
 };
 
-/// Sets the number of threads. The order of the contenders is that of the records.
+/// Sets the number of threads. Records are in the order of the contenders.
 Measurement measure(const Workload& workload, std::vector<Contender>& contenders, const Setting& setting,
                     const Effort& effort);
 

@@ -1,4 +1,4 @@
-/// Minibatches: instances in random order, without end.
+/// Minibatches: an endless stream of instances in random order.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace espalier::bench {
 
-/// Every instance once before any comes again, then in another order: hardly a minibatch is met twice, as in training.
-/// Same numbers, same minibatches.
+/// Gives every instance once before any repeats, then shuffles again, as in training: minibatches hardly ever repeat.
+/// Equal arguments give equal minibatches.
 class Minibatches {
  public:
   Minibatches(std::int32_t instances, std::int32_t batch);

@@ -1,4 +1,4 @@
-/// The words by which variants and modes are called on the command line, in tables and in records.
+/// The names of variants and modes on the command line, in tables and in records.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ constexpr std::string_view name_of(Leaves leaves) { return leaves == Leaves::kOn
 constexpr std::string_view name_of(Variant variant) {
   switch (variant) {
     case Variant::kLimit:
-    case Variant::kLimitDedupe: return "limit";  // which of the two: by their leaves
+    case Variant::kLimitDedupe: return "limit";  // the column `leaves` tells them apart
     case Variant::kCells: return "cells";
     case Variant::kRecursion: return "recursion";
     case Variant::kPlain: return "plain";

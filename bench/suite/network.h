@@ -1,8 +1,7 @@
-/// Network: a workload's model as a user of Espalier writes it. It says how one instance is recorded, and nothing of
-/// minibatches.
+/// Network: a workload's model as a user of Espalier writes it: how to record one instance, with no minibatches.
 ///
-/// A derived class makes its layers on model_, which every network of one kind fills with the same weights. The weights
-/// of the limit (bench/limit) are copied from there by name.
+/// A derived class creates its layers in model_. All networks of one kind start from the same weights, and the limit
+/// (bench/limit) copies them by name.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +20,12 @@ class Network {
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
-  /// Appends the losses of one instance, scalars as many as it likes: what is minimised is the sum over all of them.
+  /// Appends the losses of one instance, any number of scalars. Training minimises their sum.
   virtual void record_losses(Graph& graph, std::int32_t instance, std::vector<Expr>& losses) const = 0;
-  /// Appends what the network is asked for when it is used and not trained.
+  /// Appends the outputs of one instance for inference.
   virtual void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const = 0;
 
-  /// With several threads: how many instances of a minibatch are worth a graph of their own.
+  /// With several threads: the smallest number of instances that is worth a separate graph.
   virtual std::int64_t least_in_lane() const { return 1; }
 
   Model& model() { return model_; }

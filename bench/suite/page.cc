@@ -2,11 +2,18 @@
 
 #include <fmt/format.h>
 
-#include "bench/suite/table.h"
 #include "bench/suite/targets.h"
+#include "espalier/report/html.h"
+#include "espalier/report/numbers.h"
 
 namespace espalier::bench {
 namespace {
+
+using report::escaped;
+using report::short_bytes;
+using report::short_number;
+using report::short_ratio;
+using report::short_time;
 
 constexpr std::string_view kHead = R"(<!DOCTYPE html>
 <html lang="en">
@@ -30,21 +37,6 @@ thead th { position: sticky; top: 0; background: #f4f4f4; }
 <h1>Espalier: benchmark</h1>
 )";
 
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '&')
-      result += "&amp;";
-    else if (c == '<')
-      result += "&lt;";
-    else if (c == '>')
-      result += "&gt;";
-    else
-      result += c;
-  }
-  return result;
-}
-
 std::string verdicts_html(const Records& records) {
   std::string html =
       "<h2>What it is to show</h2>\n<table class=\"verdicts\">\n"
@@ -63,7 +55,8 @@ std::string records_html(const Records& records) {
   std::string html =
       "<h2>All figures</h2>\n<div "
       "class=\"wide\">\n<table>\n<thead><tr><th>workload</th><th>sizes</th><th>mode</th><th>threads</th>"
-      "<th>batch</th><th>variant</th><th>leaves</th><th>instances/s</th><th>spread</th><th>of limit</th>"
+      "<th>batch</th><th>variant</th><th>leaves</th><th>instances/s</th><th>spread</th><th>of limit</th><th>by "
+      "round</th>"
       "<th>time a batch</th><th>overhead</th><th>steps</th><th>bound</th><th>copied</th><th>peak</th><th>data</th>"
       "</tr></thead>\n<tbody>\n";
   for (const Record& record : records) {
@@ -71,10 +64,11 @@ std::string records_html(const Records& records) {
     html += fmt::format(
         "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
         "<td>{:.1f} "
-        "%</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+        "%</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></"
+        "tr>\n",
         record.workload, record.sizes, name_of(record.mode), record.threads, record.batch, name_of(record.variant),
         name_of(record.leaves), short_number(record.instances_per_second), 100 * record.spread,
-        record.ratio_to_limit ? fmt::format("{:.2f}", *record.ratio_to_limit) : "", short_time(record.batch_seconds),
+        short_ratio(record.ratio_of_medians), short_ratio(record.ratio_to_limit), short_time(record.batch_seconds),
         espalier ? fmt::format("{:.1f} %", 100 * record.overhead()) : "",
         espalier ? fmt::format("{:.0f}", record.steps) : "", espalier ? fmt::format("{:.0f}", record.bound) : "",
         espalier ? short_bytes(record.bytes_copied) : "",

@@ -1,4 +1,4 @@
-/// Records as a page for a browser.
+/// Records as an HTML page.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace espalier::bench {
 
-/// The picture, what the figures are to show and whether they do, and a table of all records.
+/// The plot, the targets with their verdicts, and a table of all records.
 std::string page_html(const Records& records, std::string_view svg);
 
 }  // namespace espalier::bench

@@ -12,13 +12,20 @@
 #include <tuple>
 #include <vector>
 
-#include "bench/suite/axis.h"
 #include "bench/suite/page.h"
-#include "bench/suite/svg.h"
 #include "espalier/base/files.h"
+#include "espalier/report/axis.h"
+#include "espalier/report/svg.h"
 
 namespace espalier::bench {
 namespace {
+
+using report::Axis;
+using report::Mark;
+using report::Point;
+using report::Scale;
+using report::Svg;
+using report::tick_text;
 
 constexpr std::string_view kTitle = "Throughput against the size of a minibatch";
 constexpr double kPanelWidth = 430;
@@ -34,7 +41,7 @@ constexpr double kBottom = 46;
 constexpr std::string_view kGrey = "fill=\"#444444\"";
 constexpr std::string_view kGrid = "stroke=\"#dddddd\"";
 
-/// Colours of Okabe and Ito (2008), which most people can tell apart, and a mark of its own for each variant.
+/// Colours of Okabe and Ito (2008), which most people can tell apart, and a separate mark for each variant.
 struct Look {
   Variant variant;
   std::string_view colour;
@@ -72,7 +79,7 @@ std::vector<Panel> panels_of(const Records& records) {
   std::vector<Panel> panels;
   std::map<std::tuple<std::string, std::string, Mode>, std::size_t> places;
   for (const Record& record : records) {
-    // Of two ways to treat equal leaves one is drawn: each for itself, if both were measured.
+    // Only one setting of `leaves` is drawn: each for itself, if both were measured.
     if (record.leaves == Leaves::kOnce && std::any_of(records.begin(), records.end(), [&](const Record& other) {
           return other.leaves == Leaves::kEach && other.same_setting(record) &&
                  name_of(other.variant) == name_of(record.variant);
@@ -94,7 +101,7 @@ std::vector<Panel> panels_of(const Records& records) {
   return panels;
 }
 
-void draw_line(Svg& svg, const Line& line, const LogAxis& x, const LogAxis& y, bool dashed) {
+void draw_line(Svg& svg, const Line& line, const Axis& x, const Axis& y, bool dashed) {
   const Look& look = look_of(line.variant);
   std::vector<Point> points;
   for (const Record* record : line.points)
@@ -103,7 +110,7 @@ void draw_line(Svg& svg, const Line& line, const LogAxis& x, const LogAxis& y, b
   for (const Point& point : points) svg.mark(look.mark, point, look.colour, !dashed);
 }
 
-/// What the axes of a panel have to span.
+/// The ranges of a panel's axes.
 struct Range {
   explicit Range(const Panel& panel) {
     for (const Line& line : panel.lines) {
@@ -128,10 +135,10 @@ void draw_panel(Svg& svg, const Panel& panel, Point corner) {
   const double right = corner.x + kPanelWidth - kRight;
   const double top = corner.y + kTop;
   const double bottom = corner.y + kPanelHeight - kBottom;
-  const LogAxis x(*range.batches.begin(), *range.batches.rbegin(), left + 10, right - 10);
-  // Of numbers that hardly differ, the difference is not to look large.
+  const Axis x(Scale::kLog, *range.batches.begin(), *range.batches.rbegin(), left + 10, right - 10);
+  // Small differences should not look large.
   const double margin = std::max(1.3, std::sqrt(4 * range.low / range.high));
-  const LogAxis y(range.low / margin, range.high * margin, bottom, top);
+  const Axis y(Scale::kLog, range.low / margin, range.high * margin, bottom, top);
 
   svg.text({left, top - 12}, panel.title, "font-weight=\"bold\"");
   for (const double tick : y.ticks()) {
@@ -146,7 +153,7 @@ void draw_panel(Svg& svg, const Panel& panel, Point corner) {
   svg.text({(left + right) / 2, bottom + 32}, "instances in a minibatch",
            fmt::format("text-anchor=\"middle\" {}", kGrey));
   svg.upright_text({corner.x + 14, (top + bottom) / 2}, "instances a second", kGrey);
-  // From the last variant to the first, so that the limit and cells lie on top.
+  // From the last variant to the first, so that the limit and cells are on top.
   for (const Look& look : kLooks | std::views::reverse)
     for (const Line& line : panel.lines)
       if (line.variant == look.variant) draw_line(svg, line, x, y, line.threads > range.fewest_threads);

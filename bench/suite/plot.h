@@ -1,4 +1,4 @@
-/// Records as a picture: instances a second against the size of a minibatch, a panel for each workload, size and mode.
+/// Records as a plot: instances per second against batch size, a panel for each workload, size and mode.
 #pragma once
 
 #include <filesystem>
@@ -8,11 +8,11 @@
 
 namespace espalier::bench {
 
-/// A whole SVG document. Lines are variants (solid for the fewest threads, dashed for more), with equal leaves computed
-/// each for itself where that was measured.
+/// A complete SVG document. A line per variant, solid for the fewest threads, dashed for more. Shows the records that
+/// compute each leaf for itself, if they were measured.
 std::string plot_svg(const Records& records);
 
-/// Writes the picture, or for a name that ends with ".html" a page with the picture, the verdicts and all figures.
+/// Writes the plot, or, if the name ends with ".html", a page with the plot, the verdicts and all figures.
 void write_plot(const std::filesystem::path& path, const Records& records);
 
 }  // namespace espalier::bench

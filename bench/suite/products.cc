@@ -8,7 +8,6 @@
 
 #include "bench/suite/alone.h"
 #include "bench/suite/clock.h"
-#include "bench/suite/samples.h"
 #include "espalier/ops/product_log.h"
 
 namespace espalier::bench {
@@ -19,7 +18,7 @@ using ops::ProductLog;
 
 constexpr int kRounds = 15;  // at most
 
-/// What a log adds to the time of a call: that of a call that does nothing.
+/// The time that a log adds to a call, measured on a call that does nothing.
 double clock_seconds() {
   constexpr int kCalls = 1000;
   const ProductLog log;
@@ -64,7 +63,7 @@ struct Rounds {
   double minibatches = 0;  // seconds
   double preparing = 0;
   Statistics statistics;
-  std::vector<double> ratios;
+  int count = 0;
 };
 
 ProductFigures::Shares shares_of(const Rounds& rounds, const Breakdown& profiled) {
@@ -88,10 +87,9 @@ ProductFigures::Shares shares_of(const Rounds& rounds, const Breakdown& profiled
 
 ProductFigures figures_of(const Rounds& rounds, const Breakdown& profiled) {
   ProductFigures figures;
-  const auto count = static_cast<double>(rounds.ratios.size());
   for (const auto& [kind, work] : rounds.kinds)
     figures.kinds.push_back({.name = name_of(kind.first, kind.second),
-                             .calls = work.calls / count,
+                             .calls = work.calls / rounds.count,
                              .gflops = work.gflop / work.seconds,
                              .alone = work.gflop / work.alone,
                              .share = work.seconds / (rounds.minibatches - rounds.all.clock)});
@@ -100,7 +98,6 @@ ProductFigures figures_of(const Rounds& rounds, const Breakdown& profiled) {
     figures.alone = rounds.all.gflop / rounds.all.alone;
     figures.clock_share = rounds.all.clock / (rounds.all.seconds + rounds.all.clock);
   }
-  figures.ratio = median(rounds.ratios);
   figures.shares = shares_of(rounds, profiled);
   return figures;
 }
@@ -115,7 +112,7 @@ ProductFigures measure_products(const std::function<Statistics(const std::vector
   Rounds rounds;
   for (int round = 0; round < kRounds; ++round) {
     if (seconds_since(started) * (round + 1) > seconds * round && round > 0) break;
-    run(next_minibatch());  // so that the cache holds what it does in training, and not what ran alone
+    run(next_minibatch());  // so that the cache is in the state of training, not of products timed alone
     const double clock = clock_seconds();
     const ProductLog log;
     const Clock::time_point start = Clock::now();
@@ -134,7 +131,7 @@ ProductFigures measure_products(const std::function<Statistics(const std::vector
       work.add(part);
     }
     rounds.all.add(work);
-    if (work.seconds > 0) rounds.ratios.push_back(work.alone / work.seconds);
+    ++rounds.count;
   }
   return figures_of(rounds, profiled);
 }

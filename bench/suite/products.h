@@ -1,4 +1,4 @@
-/// Measures the products of minibatches as they run, against the same calls timed alone.
+/// Compares the products of minibatches with the same calls timed alone.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace espalier::bench {
 
-/// In each round a new minibatch runs with a log of its products, after another, and then those products run alone.
-/// Copying and maps are taken from `profiled`, which is of another minibatch of the same setting. At least one round;
-/// no more where they would take longer than `seconds`. For one thread.
+/// In each round a minibatch warms the cache, the next one runs with a log of its products, and then those products run
+/// alone. The shares of copying and maps come from `profiled`, another minibatch of the same setting. Runs at least one
+/// round, and further ones while they fit into `seconds`. Only for one thread.
 ProductFigures measure_products(const std::function<Statistics(const std::vector<std::int32_t>&)>& run,
                                 const std::function<std::vector<std::int32_t>()>& next_minibatch,
                                 const Breakdown& profiled, double seconds);

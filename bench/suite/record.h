@@ -1,4 +1,4 @@
-/// Record: what was measured of one variant in one setting.
+/// Record: the measurements of one variant in one setting.
 #pragma once
 
 #include <cstdint>
@@ -18,50 +18,50 @@ struct Breakdown {
   double forward = 0;
   double backward = 0;
   double update = 0;
-  // Parts of forward and backward, from a minibatch of its own, since measuring them takes time too.
+  // Parts of forward and backward, from a separate minibatch, because profiling itself takes time.
   double copying = 0;
   double products = 0;
   double maps = 0;
-  /// What that minibatch took; 0 if there was none.
+  /// The time of that minibatch; 0 if there was none.
   double profiled = 0;
 };
 
-/// The products of minibatches as they run, against the same calls timed alone: one after the other on the same memory,
-/// each several times in a row. With one thread.
+/// The products of minibatches as they run, compared with the same calls timed alone: each several times in a row, on
+/// the same memory. With one thread.
 struct ProductFigures {
-  /// Those of one kind.
+  /// The products of one kind.
   struct Kind {
     std::string name;   // as in "forward, prepared"
-    double calls = 0;   // of a minibatch
-    double gflops = 0;  // billions of operations a second, as they run
-    double alone = 0;   // likewise, alone
+    double calls = 0;   // per minibatch
+    double gflops = 0;  // billions of operations per second, as they run
+    double alone = 0;   // the same, timed alone
     double share = 0;   // of the minibatch's time
   };
   std::vector<Kind> kinds;
 
   double gflops = 0;
   double alone = 0;
-  /// Speed as they run over speed alone: the median of the rounds.
-  double ratio = 0;
-  /// Of their time as they run, what reading the clock took; it is left out of all these figures.
+  /// Speed as they run over speed alone.
+  double ratio() const { return alone == 0 ? 0 : gflops / alone; }
+  /// The share of clock readings in the products' time. All other figures exclude it.
   double clock_share = 0;
 
   /// Where the minibatch's time goes; the shares add up to 1.
   struct Shares {
     double products = 0;
-    double preparing = 0;  // laying weights out for products
+    double preparing = 0;  // laying out weights for products
     double recording = 0;
     double scheduling = 0;
     double planning = 0;
-    double copying = 0;  // bringing operands together
-    double maps = 0;     // all computation that is no product
+    double copying = 0;  // gathering operands
+    double maps = 0;     // all computation except products
     double update = 0;
-    double other = 0;  // finding rows, opening gradients, and the like
+    double other = 0;  // finding rows, initialising gradients, and so on
   };
   Shares shares;
 };
 
-/// Numbers of steps, bytes and seconds are those of a minibatch, on average or (batch_seconds) in the middle.
+/// Steps, bytes and seconds are per minibatch: means, except batch_seconds.
 struct Record {
   std::string workload;
   std::string sizes;
@@ -72,29 +72,33 @@ struct Record {
   Leaves leaves = Leaves::kEach;
   bool real_data = false;
 
+  /// The batch size over batch_seconds.
   double instances_per_second = 0;
   /// Interquartile range of the rounds' speeds, over their median.
   double spread = 0;
   std::int32_t rounds = 0;
-  /// The median over rounds of this variant's speed over the limit's with the same leaves; none where there is no
-  /// limit.
+  /// Comparisons with the limit that has the same leaves; none if there is no limit.
+  /// The ratio of the two instances_per_second.
+  std::optional<double> ratio_of_medians;
+  /// The median over rounds of the ratio within a round. The targets use this one: a machine that is slow for a while
+  /// slows both variants of a round.
   std::optional<double> ratio_to_limit;
-  /// Nanoseconds a node (of a tree, a word, an atom) more than the limit takes, in the same way.
+  /// Nanoseconds per node (of a tree, a word, an atom) that batch_seconds exceeds the limit's.
   std::optional<double> over_limit_ns;
 
+  /// The median over rounds.
   double batch_seconds = 0;
-  /// Of the fastest round, for each node: what settings that were measured at different times are compared by.
-  double best_node_seconds = 0;
-  double nodes = 0;  // of trees, words, atoms: of all instances of the minibatch
+  double nodes = 0;  // of trees, words, atoms: mean over the minibatches, all instances together
   Breakdown breakdown;
   double steps = 0;
   double bound = 0;
   bool bound_is_exact = true;
   double bytes_copied = 0;
   std::int64_t peak_bytes = 0;
-  /// Where they were asked for.
+  /// If they were asked for.
   std::optional<ProductFigures> products;
 
+  double node_seconds() const { return nodes == 0 ? 0 : batch_seconds / nodes; }
   /// Recording, scheduling and planning, as a share of the time.
   double overhead() const { return (breakdown.recording + breakdown.scheduling + breakdown.planning) / batch_seconds; }
   bool same_setting(const Record& other) const {

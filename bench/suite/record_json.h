@@ -7,7 +7,7 @@
 
 namespace espalier::bench {
 
-/// Writes an array with one object a record, whole or not at all.
+/// Writes an array with one object per record. The file is written completely or not at all.
 void write_json(const std::filesystem::path& path, const Records& records);
 
 }  // namespace espalier::bench

@@ -35,7 +35,7 @@ const TreeShape* find_shape(std::string_view name) {
   return nullptr;
 }
 
-/// Of Fold's trees there are as many as the largest minibatch has, where nothing else is said.
+/// By default there are as many of Fold's trees as the largest batch size.
 constexpr std::int32_t kFoldTrees = 256;
 
 std::unique_ptr<Workload> make_fold_trees(const Sizes& sizes, const Source& source) {

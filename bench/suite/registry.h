@@ -1,4 +1,4 @@
-/// The list of workloads: what each is called, how it is made, and what is measured of it unless asked otherwise.
+/// The list of workloads: their names, how to create them, and what to measure by default.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Source {
   Generate generate;
 };
 
-/// "300/150" in parts; of B0, the shape of its trees goes first.
+/// The parts of "300/150". For B0, the shape of the trees comes first.
 struct Sizes {
   std::string shape;
   std::vector<std::int32_t> numbers;
@@ -33,27 +33,27 @@ struct WorkloadKind {
   std::string_view size_names;  // as in "embedding/hidden"
   std::vector<std::string> sizes;
   std::vector<std::int32_t> batches;
-  /// Sizes after so many of them are measured with these batches instead, in less time; 0: none are.
+  /// Sizes after the first so many use these batch sizes instead, to save time; 0: none do.
   std::size_t main_sizes = 0;
   std::vector<std::int32_t> side_batches{};
-  /// Of the short form: how many of the sizes, which batches, and whether with all threads too.
+  /// In the short form: how many sizes, which batch sizes, and whether to measure all threads too.
   std::size_t short_sizes = 1;
   std::vector<std::int32_t> short_batches{};
   bool short_threads = false;
-  /// A further batch, at the first of the sizes, to see whether large ones cost more an instance; 0: none.
+  /// An additional batch size at the first sizes, to see whether large batches cost more per instance; 0: none.
   std::int32_t large_batch = 0;
-  /// Whether a minibatch takes seconds: then it comes last, and has the time that all others left.
+  /// Whether a minibatch takes seconds. Such a workload runs last and gets the time that is left.
   bool is_long = false;
   std::function<std::unique_ptr<Workload>(const Sizes& sizes, const Source& source)> make;
 };
 
-/// All, by name.
+/// All workloads, sorted by name.
 std::span<const WorkloadKind> workload_kinds();
 
-/// Refuses a name that there is not.
+/// Throws UsageError for an unknown name.
 const WorkloadKind& workload_kind(std::string_view name);
 
-/// Refuses what is not of the form that the kind's `size_names` say.
+/// Throws UsageError if the text does not have the form of the kind's `size_names`.
 Sizes parse_sizes(const WorkloadKind& kind, const std::string& text);
 
 }  // namespace espalier::bench

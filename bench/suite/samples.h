@@ -1,11 +1,11 @@
-/// The middle of measured numbers, and how far they spread.
+/// The median of measurements, and their spread.
 #pragma once
 
 #include <span>
 
 namespace espalier::bench {
 
-/// The number at a share (0 to 1) of the sorted ones, between two of them where it falls there; 0 of none.
+/// The quantile at `share` (0 to 1), interpolated between neighbours; 0 if there are no samples.
 double quantile(std::span<const double> samples, double share);
 
 inline double median(std::span<const double> samples) { return quantile(samples, 0.5); }

@@ -1,4 +1,4 @@
-/// A line on the terminal that says what is being measured; nothing where there is no terminal.
+/// A status line on the terminal that says what is being measured. Prints nothing without a terminal.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ class StatusLine {
   StatusLine& operator=(const StatusLine&) = delete;
 
   void show(std::string_view text);
-  /// Before anything else is written.
+  /// Call before anything else is printed.
   void clear();
 
  private:

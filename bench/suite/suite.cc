@@ -21,10 +21,10 @@
 namespace espalier::bench {
 namespace {
 
-// Seconds that all settings of a form share. What is made and read before them comes on top.
+// Seconds for all settings of a form together. Creating workloads and reading data is not included.
 constexpr double kFullSeconds = 25 * 60;
 constexpr double kShortSeconds = 130;
-// No setting needs more: then its rounds are enough.
+// No setting needs more: its rounds are done by then.
 constexpr double kMostSeconds = 25;
 constexpr std::int32_t kShortRounds = 9;
 constexpr std::int32_t kFullRounds = 15;
@@ -81,7 +81,7 @@ class Suite {
     }
   }
 
-  /// What was not used by earlier settings is there for those that are left.
+  /// Time that earlier settings did not use goes to the remaining ones.
   Effort effort() const {
     Effort effort;
     effort.most_rounds = options_.short_form ? kShortRounds : kFullRounds;

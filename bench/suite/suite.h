@@ -1,4 +1,4 @@
-/// The benchmark as a whole: runs what is asked for, prints tables while it does, and writes what was measured.
+/// The whole benchmark: runs the requested measurements, prints tables meanwhile, and writes the records.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace espalier::bench {
 
-/// Empty lists mean: what each workload has as its own.
+/// Empty lists mean the default of each workload.
 struct SuiteOptions {
   std::vector<std::string> workloads;
   std::map<std::string, std::vector<std::string>> sizes;  // by workload
@@ -21,23 +21,23 @@ struct SuiteOptions {
   std::vector<std::int32_t> threads;
   std::vector<std::string> variants{"limit", "cells", "recursion", "plain", "unbatched"};
   std::vector<Leaves> leaves{Leaves::kEach, Leaves::kOnce};
-  /// Time the products of every setting with one thread alone, too, and not only those that are judged.
+  /// Time products alone in every setting with one thread, not only in the one that has a target.
   bool products = false;
-  /// Ends within 3 minutes; else within 30.
+  /// Ends within 3 minutes; otherwise within 30.
   bool short_form = false;
-  /// Of each setting; 0: what the form has.
+  /// Rounds per setting; 0: the default of the form.
   double seconds = 0;
-  /// The most of each setting; 0: what the form has.
+  /// Most seconds per setting; 0: the default of the form.
   std::int32_t rounds = 0;
   Source source;
   std::filesystem::path json;
   std::filesystem::path plot;
 };
 
-/// Refuses, before anything is measured, unknown names and files that cannot be written.
+/// Before it measures, throws for unknown names and files that cannot be written.
 void run_suite(const SuiteOptions& options);
 
-/// The workloads with their sizes and batches, on standard output.
+/// Prints the workloads with their sizes and batch sizes.
 void print_workloads();
 
 }  // namespace espalier::bench

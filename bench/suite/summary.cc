@@ -6,10 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "bench/suite/table.h"
+#include "espalier/report/numbers.h"
 
 namespace espalier::bench {
 namespace {
+
+using report::short_number;
+using report::short_time;
 
 /// The record of a variant in the setting of another record, but at other sizes; null if there is none.
 const Record* find(const Records& records, const Record& setting, std::string_view sizes, Variant variant) {
@@ -60,12 +63,14 @@ std::string fold_table_text(const Records& records) {
     if (by_hand == nullptr || equal == nullptr) continue;
     text += fmt::format("  {:<6} {:>10} {:>6} {:>12.4f} {:>12.4f} {:>12.4f} {:>12.2f} {:>12.2f} {:>10}\n",
                         name_of(mixed.mode), threads_text(mixed.threads), mixed.batch, by_hand->batch_seconds,
-                        equal->batch_seconds, mixed.batch_seconds, 1 / equal->ratio_to_limit.value_or(0),
-                        mixed.best_node_seconds / equal->best_node_seconds, short_number(mixed.instances_per_second));
+                        equal->batch_seconds, mixed.batch_seconds, equal->batch_seconds / by_hand->batch_seconds,
+                        mixed.batch_seconds / equal->batch_seconds, short_number(mixed.instances_per_second));
   }
   if (text.empty()) return text;
   return fmt::format(
-             "\nFold's table (B0), in seconds a minibatch\n  {:<6} {:>10} {:>6} {:>12} {:>12} {:>12} {:>12} {:>12} "
+             "\nFold's table (B0), in seconds per minibatch; cost ratio: one shape / by hand; trees/s: mixed\n  {:<6} "
+             "{:>10} {:>6} "
+             "{:>12} {:>12} {:>12} {:>12} {:>12} "
              "{:>10}\n",
              "mode", "", "batch", "by hand", "one shape", "mixed", "cost ratio", "mixed/one", "trees/s") +
          text;
@@ -80,8 +85,8 @@ std::string latency_text(const Records& records) {
     text += fmt::format("  hidden {:>4}, {:>10}: {:>5} plan{:<2} {:<9} {:>10}", each.sizes, threads_text(each.threads),
                         each.batch, each.batch == 1 ? "" : "s", name_of(each.variant), short_time(each.batch_seconds));
     if (limit != nullptr)
-      text += fmt::format("   limit {:>10}   {:.0f} ns a node over it", short_time(limit->batch_seconds),
-                          each.over_limit_ns.value_or(0));
+      text += fmt::format("   limit {:>10}   {:.0f} ns per node over it, {:.1f} nodes",
+                          short_time(limit->batch_seconds), each.over_limit_ns.value_or(0), each.nodes);
     text += "\n";
   }
   return text.empty() ? text : "\nLatency of estimating query plans (B7)\n" + text;
@@ -104,7 +109,7 @@ std::string products_text(const Records& records) {
     for (const ProductFigures::Kind& kind : products.kinds)
       line(kind.name, fmt::format("{:.0f}", kind.calls), kind.gflops, kind.alone, kind.gflops / kind.alone, kind.share);
     const ProductFigures::Shares& shares = products.shares;
-    line("all products", "", products.gflops, products.alone, products.ratio, shares.products);
+    line("all products", "", products.gflops, products.alone, products.ratio(), shares.products);
     text += fmt::format(
         "    the rest: maps {:.1f} %, preparing weights {:.1f}, recording {:.1f}, scheduling {:.1f}, planning {:.1f}, "
         "copying {:.1f}, update {:.1f}, other {:.1f}\n",

@@ -1,4 +1,5 @@
-/// What a run says at its end beside the verdicts: comparisons that go across settings.
+/// Comparisons across settings, printed at the end of a run. Every ratio is computed from the figures printed beside
+/// it.
 #pragma once
 
 #include <string>
@@ -7,18 +8,18 @@
 
 namespace espalier::bench {
 
-/// How much computing equal leaves once gains cells, a line for each workload, size, mode and number of threads; empty
-/// if nothing was measured both ways.
+/// The gain from computing equal leaves once (cells), a line per workload, size, mode and number of threads; empty if
+/// nothing was measured both ways.
 std::string memoisation_text(const Records& records);
 
-/// B0 as Fold's paper has it (Looks et al., 2017, table 1): seconds by hand and by batching trees of one shape, then of
-/// mixed shapes; empty if that was not measured.
+/// B0 in the form of Looks et al. (2017), table 1: seconds by hand, for trees of one shape and of mixed shapes; empty
+/// if that was not measured.
 std::string fold_table_text(const Records& records);
 
-/// How long the estimates of one query plan and of many candidates take (B7, inference); empty if not measured.
+/// The latency of estimating one query plan and many candidates (B7, inference); empty if not measured.
 std::string latency_text(const Records& records);
 
-/// How fast products run against the same ones timed alone, by kind, and where the rest of the time goes; empty if not
+/// The speed of products against the same calls timed alone, by kind, and the shares of the other time; empty if not
 /// measured.
 std::string products_text(const Records& records);
 

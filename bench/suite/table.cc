@@ -2,13 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include "espalier/report/numbers.h"
 
 namespace espalier::bench {
 namespace {
 
+using report::short_bytes;
+using report::short_number;
+using report::short_ratio;
+using report::short_time;
+
 constexpr std::string_view kColumns =
-    "{:>6} {:<10}{:<6} {:>11} {:>6} {:>6} {:>8} {:>7}  {:>6} {:>5} {:>5} {:>5} {:>5} "
+    "{:>6} {:<10}{:<6} {:>11} {:>6} {:>6} {:>6} {:>9} {:>7} {:>7}  {:>6} {:>5} {:>5} {:>5} {:>5} "
     "{:>5}  {:>5} {:>5} {:>5}  {:>13} {:>8} {:>8}\n";
 
 /// A share of a time in percent; of nothing, a dash.
@@ -27,7 +32,8 @@ std::string row(const Record& record, bool first) {
   return fmt::format(
       fmt::runtime(kColumns), first ? fmt::format("{}", record.batch) : "", name_of(record.variant),
       name_of(record.leaves), short_number(record.instances_per_second), fmt::format("{:.1f}%", 100 * record.spread),
-      record.ratio_to_limit ? fmt::format("{:.2f}", *record.ratio_to_limit) : "-", short_time(whole),
+      short_ratio(record.ratio_of_medians), short_ratio(record.ratio_to_limit), short_time(whole),
+      fmt::format("{:.0f}", record.nodes),
       record.over_limit_ns && !is_limit(record.variant) ? fmt::format("{:.0f}", *record.over_limit_ns) : "-",
       share(parts.recording, whole), share(parts.scheduling, whole), share(parts.planning, whole),
       share(parts.forward, whole), share(parts.backward, whole), share(parts.update, whole),
@@ -42,11 +48,11 @@ std::string table_heading(std::string_view title, const Record& first) {
   std::string text =
       fmt::format("\n{} {}: {}, {}, {} thread{}, {} data\n", first.workload, first.sizes, title, name_of(first.mode),
                   first.threads, first.threads == 1 ? "" : "s", first.real_data ? "real" : "generated");
-  text += fmt::format(fmt::runtime(kColumns), "batch", "variant", "leaves", "instances/s", "spread", "of", "time",
-                      "ns/node", "record", "sched", "plan", "fwd", "bwd", "upd", "prod", "maps", "copy", "steps/bound",
-                      "copied", "peak");
-  text += fmt::format(fmt::runtime(kColumns), "", "", "", "", "", "limit", "a batch", "over", "%", "%", "%", "%", "%",
-                      "%", "%", "%", "%", "", "", "");
+  text += fmt::format(fmt::runtime(kColumns), "batch", "variant", "leaves", "instances/s", "spread", "of", "by", "time",
+                      "nodes", "ns/node", "record", "sched", "plan", "fwd", "bwd", "upd", "prod", "maps", "copy",
+                      "steps/bound", "copied", "peak");
+  text += fmt::format(fmt::runtime(kColumns), "", "", "", "", "", "limit", "round", "a batch", "", "over", "%", "%",
+                      "%", "%", "%", "%", "%", "%", "%", "", "", "");
   return text;
 }
 
@@ -54,34 +60,6 @@ std::string table_rows(std::span<const Record> records) {
   std::string text;
   for (std::size_t i = 0; i < records.size(); ++i) text += row(records[i], i == 0);
   return text;
-}
-
-std::string short_number(double number) {
-  if (number >= 10'000) {
-    const std::string digits = fmt::format("{:.0f}", number);
-    std::string text;
-    for (std::size_t i = 0; i < digits.size(); ++i) {
-      if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
-      text += digits[i];
-    }
-    return text;
-  }
-  if (number >= 1000) return fmt::format("{:.0f}", number);
-  if (number >= 10) return fmt::format("{:.1f}", number);
-  return fmt::format("{:.3f}", number);
-}
-
-std::string short_bytes(double bytes) {
-  if (bytes < 1000) return fmt::format("{:.0f} B", bytes);
-  if (bytes < 1e6) return fmt::format("{:.1f} kB", bytes / 1e3);
-  if (bytes < 1e9) return fmt::format("{:.1f} MB", bytes / 1e6);
-  return fmt::format("{:.2f} GB", bytes / 1e9);
-}
-
-std::string short_time(double seconds) {
-  if (seconds < 1e-3) return fmt::format("{:.1f} us", seconds * 1e6);
-  if (seconds < 1) return fmt::format("{:.2f} ms", seconds * 1e3);
-  return fmt::format("{:.2f} s", seconds);
 }
 
 }  // namespace espalier::bench

@@ -4,11 +4,59 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
+#include <optional>
+#include <utility>
 
 namespace espalier::bench {
 namespace {
 
-using Chosen = std::function<bool(const Record&)>;
+/// Which records a target is about. Its text names every restriction, so that a demand cannot leave out records
+/// without saying so.
+struct Scope {
+  std::vector<std::string_view> workloads{};  // none: all
+  Variant variant = Variant::kCells;
+  std::int32_t least_batch = 1;
+  std::int32_t most_batch = kAny;
+  std::int32_t least_hidden = 0;
+  std::int32_t most_hidden = kAny;
+  std::optional<Mode> mode{};
+  std::int32_t least_threads = 1;
+
+  static constexpr std::int32_t kAny = std::numeric_limits<std::int32_t>::max();
+
+  bool has(const Record& record) const {
+    const std::int32_t hidden = hidden_of(record);
+    return (workloads.empty() || std::find(workloads.begin(), workloads.end(), record.workload) != workloads.end()) &&
+           record.variant == variant && record.batch >= least_batch && record.batch <= most_batch &&
+           hidden >= least_hidden && hidden <= most_hidden && (!mode || record.mode == *mode) &&
+           record.threads >= least_threads;
+  }
+
+  std::string text() const {
+    std::string text;
+    if (!workloads.empty()) text += fmt::format("{}, ", fmt::join(workloads, " and "));
+    text += fmt::format("{}{}{}", name_of(variant), range_text("batch size", least_batch, 1, most_batch),
+                        range_text("hidden size", least_hidden, 0, most_hidden));
+    if (mode) text += *mode == Mode::kTrain ? ", training" : ", inference";
+    if (least_threads > 1) text += fmt::format(", {} threads or more", least_threads);
+    return text;
+  }
+
+  /// The last number of "300/150": all workloads give their hidden size there.
+  static std::int32_t hidden_of(const Record& record) {
+    return std::atoi(record.sizes.substr(record.sizes.rfind('/') + 1).c_str());
+  }
+
+ private:
+  static std::string range_text(std::string_view name, std::int32_t least, std::int32_t lowest, std::int32_t most) {
+    if (least == most) return fmt::format(", {} {}", name, least);
+    std::string text;
+    if (least > lowest) text += fmt::format(", {} {} or more", name, least);
+    if (most < kAny) text += fmt::format(", {} {} or less", name, most);
+    return text;
+  }
+};
 
 std::string describe(const Record& record) {
   return fmt::format("{} {} {}, {} instance{}, {} thread{}, leaves {}", record.workload, record.sizes,
@@ -16,156 +64,115 @@ std::string describe(const Record& record) {
                      record.threads == 1 ? "" : "s", name_of(record.leaves));
 }
 
-/// The last number of "300/150": all workloads give their hidden size there.
-std::int32_t hidden_of(const Record& record) {
-  return std::atoi(record.sizes.substr(record.sizes.rfind('/') + 1).c_str());
+using FigureOf = std::function<std::optional<double>(const Record&)>;
+using Partner = std::function<bool(const Record&, const Record&)>;
+
+/// A target on one figure of each record in the scope that has it.
+Target on_records(std::string_view what, double bound, bool at_least, const Scope& scope, const FigureOf& value) {
+  return {fmt::format("{}: {}", what, scope.text()), bound, at_least, [=](const Records& records) {
+            std::vector<Figure> figures;
+            for (const Record& record : records)
+              if (const auto number = scope.has(record) ? value(record) : std::nullopt)
+                figures.push_back({*number, describe(record)});
+            return figures;
+          }};
 }
 
-bool has_limit_target(const Record& record, Variant variant) {
-  return record.ratio_to_limit && record.variant == variant && hidden_of(record) >= 64;
+/// A target on the ratio of a figure of each record in the scope to that of its partners.
+Target on_pairs(std::string_view what, double bound, bool at_least, const Scope& scope, const Partner& partner,
+                const FigureOf& value) {
+  return {fmt::format("{}: {}", what, scope.text()), bound, at_least, [=](const Records& records) {
+            std::vector<Figure> figures;
+            for (const Record& record : records) {
+              const auto number = scope.has(record) ? value(record) : std::nullopt;
+              if (!number) continue;
+              for (const Record& other : records)
+                if (const auto base = partner(record, other) ? value(other) : std::nullopt)
+                  figures.push_back({*number / *base, describe(record)});
+            }
+            return figures;
+          }};
 }
 
-std::vector<Figure> figures_of(const Records& records, const Chosen& chosen,
-                               const std::function<double(const Record&)>& value) {
-  std::vector<Figure> figures;
-  for (const Record& record : records)
-    if (chosen(record)) figures.push_back({value(record), describe(record)});
-  return figures;
+Target of_limit(double bound, const Scope& scope) {
+  return on_records(fmt::format("{:.2f} of the limit's speed", bound), bound, true, scope,
+                    [](const Record& r) { return r.ratio_to_limit; });
 }
 
-/// Of every pair of a record that is chosen and one that `partner` finds for it.
-std::vector<Figure> pairs_of(const Records& records, const Chosen& chosen,
-                             const std::function<bool(const Record&, const Record&)>& partner,
-                             const std::function<double(const Record&, const Record&)>& value) {
-  std::vector<Figure> figures;
-  for (const Record& record : records) {
-    if (!chosen(record)) continue;
-    for (const Record& other : records)
-      if (partner(record, other)) figures.push_back({value(record, other), describe(record)});
-  }
-  return figures;
+/// Per node over the limit.
+Target over_limit(double bound, const Scope& scope) {
+  return on_records(fmt::format("at most {:.0f} ns per node over the limit", bound), bound, false, scope,
+                    [](const Record& r) { return r.over_limit_ns; });
 }
 
-double ratio(const Record& record) { return *record.ratio_to_limit; }
-
-std::vector<Figure> of_limit(const Records& records, Variant variant, bool single) {
-  return figures_of(
-      records,
-      [&](const Record& r) { return has_limit_target(r, variant) && (single ? r.batch == 1 : r.batch >= 16); },  //
-      ratio);
+bool same_but_sizes(const Record& a, const Record& b) {
+  return a.workload == b.workload && a.mode == b.mode && a.variant == b.variant && a.leaves == b.leaves;
 }
 
-/// Nanoseconds a node over the limit, of query plans with the smallest states.
-std::vector<Figure> over_limit(const Records& records, Variant variant) {
-  return figures_of(
-      records,
-      [&](const Record& r) {
-        return r.workload == "B7" && r.variant == variant && r.over_limit_ns && hidden_of(r) == 32;
+/// A batch of one tree mixes no shapes.
+Target mixed_shapes() {
+  const auto shape = [](const Record& record, std::string_view name) { return record.sizes.starts_with(name); };
+  return on_pairs(
+      "Fold's table: trees of mixed shapes take at most 1.05 times as long as trees of one shape", 1.05, false,
+      {.workloads = {"B0"}, .least_batch = 2},
+      [=](const Record& mixed, const Record& equal) {
+        return same_but_sizes(mixed, equal) && mixed.batch == equal.batch && mixed.threads == equal.threads &&
+               shape(mixed, "random/") && shape(equal, "same/") && Scope::hidden_of(mixed) == Scope::hidden_of(equal);
       },
-      [](const Record& r) { return *r.over_limit_ns; });
-}
-
-std::vector<Figure> mixed_shapes(const Records& records) {
-  const auto shape = [](const Record& record, std::string_view name) {
-    return record.workload == "B0" && record.sizes.starts_with(name);
-  };
-  return pairs_of(
-      records, [&](const Record& r) { return r.variant == Variant::kCells && shape(r, "random/") && r.batch > 1; },
-      [&](const Record& mixed, const Record& equal) {
-        return shape(equal, "same/") && hidden_of(mixed) == hidden_of(equal) && mixed.batch == equal.batch &&
-               mixed.mode == equal.mode && mixed.threads == equal.threads && mixed.variant == equal.variant &&
-               mixed.leaves == equal.leaves;
-      },
-      [](const Record& mixed, const Record& equal) { return mixed.best_node_seconds / equal.best_node_seconds; });
-}
-
-bool same_but_threads(const Record& one, const Record& many) {
-  return one.workload == many.workload && one.sizes == many.sizes && one.batch == many.batch && one.mode == many.mode &&
-         one.threads == 1 && many.threads > 1 && one.variant == many.variant && one.leaves == many.leaves;
+      [](const Record& r) { return r.node_seconds(); });
 }
 
 /// The gain from more threads, over the limit's gain: the ratio to the limit with many, over that with one.
-std::vector<Figure> thread_gain(const Records& records, Variant variant) {
-  return pairs_of(
-      records, [&](const Record& r) { return has_limit_target(r, variant) && r.threads > 1 && r.batch >= 16; },
-      [](const Record& many, const Record& one) { return one.ratio_to_limit && same_but_threads(one, many); },
-      [](const Record& many, const Record& one) { return ratio(many) / ratio(one); });
+Target thread_gain(Variant variant) {
+  return on_pairs(
+      "0.9 of the limit's gain from threads", 0.9, true,
+      {.variant = variant, .least_batch = 16, .least_hidden = 64, .least_threads = 2},
+      [](const Record& many, const Record& one) {
+        return same_but_sizes(many, one) && many.sizes == one.sizes && many.batch == one.batch && one.threads == 1;
+      },
+      [](const Record& r) { return r.ratio_to_limit; });
 }
 
-std::vector<Figure> large_over_64(const Records& records, const std::function<double(const Record&)>& each) {
+Target large_over_64(std::string_view what, double bound, const FigureOf& value) {
   constexpr std::int32_t kLarge = 4096;
-  return pairs_of(
-      records, [](const Record& r) { return r.variant == Variant::kCells && r.batch == kLarge; },
+  return on_pairs(
+      what, bound, false, {.least_batch = kLarge, .most_batch = kLarge},
       [](const Record& large, const Record& small) {
-        return small.batch == 64 && small.workload == large.workload && small.sizes == large.sizes &&
-               small.mode == large.mode && small.threads == large.threads && small.variant == large.variant &&
-               small.leaves == large.leaves;
+        return same_but_sizes(large, small) && large.sizes == small.sizes && large.threads == small.threads &&
+               small.batch == 64;
       },
-      [&](const Record& large, const Record& small) { return each(large) / each(small); });
+      value);
 }
 
 std::vector<Target> make_targets() {
   return {
-      {"cells at 0.90 of the limit or more, 16 instances or more, hidden size 64 or more", 0.90, true,
-       [](const Records& records) { return of_limit(records, Variant::kCells, false); }},
-      {"recursions at 0.90 of the limit or more, 16 instances or more, hidden size 64 or more", 0.90, true,
-       [](const Records& records) { return of_limit(records, Variant::kRecursion, false); }},
-      {"cells at 0.80 of the limit or more, one instance", 0.80, true,
-       [](const Records& records) { return of_limit(records, Variant::kCells, true); }},
-      {"recursions at 0.80 of the limit or more, one instance", 0.80, true,
-       [](const Records& records) { return of_limit(records, Variant::kRecursion, true); }},
-      {"B7 at hidden size 32: at most 150 ns a node over the limit", 150, false,
-       [](const Records& records) { return over_limit(records, Variant::kCells); }},
-      {"B7 at hidden size 32, recursions: at most 150 ns a node over the limit", 150, false,
-       [](const Records& records) { return over_limit(records, Variant::kRecursion); }},
-      {"B1 op by op (plain) at 0.70 of the limit or more", 0.70, true,
-       [](const Records& records) {
-         return figures_of(
-             records,
-             [](const Record& r) { return r.workload == "B1" && r.variant == Variant::kPlain && r.ratio_to_limit; },
-             ratio);
-       }},
-      {"B1, B5 at hidden size 128 or more: recording, scheduling and planning at most 0.08 of a training step", 0.08,
-       false,
-       [](const Records& records) {
-         return figures_of(
-             records,
-             [](const Record& r) {
-               return (r.workload == "B1" || r.workload == "B5") && r.variant == Variant::kCells &&
-                      r.mode == Mode::kTrain && hidden_of(r) >= 128;
-             },
-             [](const Record& r) { return r.overhead(); });
-       }},
-      {"Fold's table (B0): cost of dynamic over by hand at most 1.10 at every batch size", 1.10, false,
-       [](const Records& records) {
-         return figures_of(
-             records,
-             [](const Record& r) { return r.workload == "B0" && r.variant == Variant::kCells && r.ratio_to_limit; },
-             [](const Record& r) { return 1 / ratio(r); });
-       }},
-      {"Fold's table (B0): trees of mixed shapes at most 1.05 times trees of one shape", 1.05, false, mixed_shapes},
-      {"B1 300/150, 64 instances, one thread, training: products at 0.85 of the same timed alone or more", 0.85, true,
-       [](const Records& records) {
-         return figures_of(
-             records,
-             [](const Record& r) {
-               return r.products && r.variant == Variant::kCells &&
-                      products_are_judged(r.workload, r.sizes, r.batch, r.mode, r.threads);
-             },
-             [](const Record& r) { return r.products->ratio; });
-       }},
-      {"all threads: 0.9 of the limit's gain or more", 0.9, true,
-       [](const Records& records) { return thread_gain(records, Variant::kCells); }},
-      {"all threads, recursions: 0.9 of the limit's gain or more", 0.9, true,
-       [](const Records& records) { return thread_gain(records, Variant::kRecursion); }},
-      {"4,096 instances against 64: time an instance within 1.25 times", 1.25, false,
-       [](const Records& records) {
-         return large_over_64(records, [](const Record& r) { return r.best_node_seconds; });
-       }},
-      {"4,096 instances against 64: bytes an instance within 1.05 times", 1.05, false,
-       [](const Records& records) {
-         return large_over_64(records, [](const Record& r) { return static_cast<double>(r.peak_bytes) / r.batch; });
-       }},
+      of_limit(0.90, {.variant = Variant::kCells, .least_batch = 16, .least_hidden = 64}),
+      of_limit(0.90, {.variant = Variant::kRecursion, .least_batch = 16, .least_hidden = 64}),
+      of_limit(0.80, {.variant = Variant::kCells, .most_batch = 1, .least_hidden = 64}),
+      of_limit(0.80, {.variant = Variant::kRecursion, .most_batch = 1, .least_hidden = 64}),
+      over_limit(150, {.workloads = {"B7"}, .variant = Variant::kCells, .least_hidden = 32, .most_hidden = 32}),
+      over_limit(150, {.workloads = {"B7"}, .variant = Variant::kRecursion, .least_hidden = 32, .most_hidden = 32}),
+      of_limit(0.70, {.workloads = {"B1"}, .variant = Variant::kPlain}),
+      on_records("recording, scheduling and planning take at most 0.08 of the time", 0.08, false,
+                 {.workloads = {"B1", "B5"}, .least_hidden = 128, .mode = Mode::kTrain},
+                 [](const Record& r) { return r.overhead(); }),
+      on_records(
+          "Fold's table: at most 1.10 times the limit's time, all tree shapes", 1.10, false, {.workloads = {"B0"}},
+          [](const Record& r) { return r.ratio_of_medians ? std::optional(1 / *r.ratio_of_medians) : std::nullopt; }),
+      mixed_shapes(),
+      on_records("products run at 0.85 of their speed alone, at 300/150 with one thread", 0.85, true,
+                 {.workloads = {"B1"}, .least_batch = 64, .most_batch = 64, .mode = Mode::kTrain},
+                 [](const Record& r) {
+                   const bool judged =
+                       r.products && products_are_judged(r.workload, r.sizes, r.batch, r.mode, r.threads);
+                   return judged ? std::optional(r.products->ratio()) : std::nullopt;
+                 }),
+      thread_gain(Variant::kCells),
+      thread_gain(Variant::kRecursion),
+      large_over_64("time per node within 1.25 times that at batch size 64", 1.25,
+                    [](const Record& r) { return r.node_seconds(); }),
+      large_over_64("bytes per instance within 1.05 times those at batch size 64", 1.05,
+                    [](const Record& r) { return static_cast<double>(r.peak_bytes) / r.batch; }),
   };
 }
 
@@ -198,7 +205,8 @@ Verdict judge(const Target& target, const Records& records) {
 }
 
 std::string targets_text(const Records& records) {
-  std::string text = "\nWhat it is to show\n";
+  std::string text =
+      "\nWhat it is to show (ratios to the limit: the median of the ratios within rounds, column `by round`)\n";
   for (const Target& target : targets()) {
     const Verdict verdict = judge(target, records);
     const std::string_view word = verdict.kind == Verdict::Kind::kMet      ? "met"

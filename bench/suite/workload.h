@@ -1,4 +1,4 @@
-/// What the benchmark measures: a workload is a data set and a network, which can be run in several variants.
+/// A workload of the benchmark: a data set and a network that can run in several variants.
 #pragma once
 
 #include <cstdint>
@@ -15,41 +15,40 @@ namespace espalier::bench {
 enum class Variant : std::int32_t {
   kLimit,        // written by hand, without a graph
   kLimitDedupe,  // the same, equal leaves computed once
-  kCells,        // Espalier, as its layers are
-  kRecursion,    // Espalier, with the structure as data: one node an instance and layer
-  kPlain,        // Espalier, every cell recorded op by op
-  kUnbatched,    // Espalier, one node a step
+  kCells,        // Espalier as users write it, with the layers of nn
+  kRecursion,    // Espalier with the structure as data: one node per instance and layer
+  kPlain,        // Espalier with every cell recorded op by op
+  kUnbatched,    // Espalier, one node per step
 };
 
-/// Whether equal leaves are computed once by the variants of Espalier.
+/// Whether equal leaves are computed once or each for itself.
 enum class Leaves : std::int32_t { kOnce, kEach };
 
-/// A step of training moves the weights by this, divided by the number of instances, times the gradient: little enough
-/// for numbers to stay tame over hundreds of steps.
+/// The learning rate is this divided by the batch size: small, so that weights hardly change over hundreds of steps.
 inline constexpr double kLearningRate = 1e-5;
 
-/// What one minibatch gave.
+/// The result of one minibatch.
 struct BatchResult {
-  double loss = 0;        // sum over the instances (training), or a sum of all outputs (inference): to compare variants
-  Statistics statistics;  // of Espalier's variants; of the limit, seconds only, and only where it is profiled
+  double loss = 0;        // summed loss (training) or sum of all outputs (inference), to compare variants
+  Statistics statistics;  // the limit fills only `seconds`, and only if it is profiled
 };
 
-/// One variant with weights of its own. All runners of one workload start from the same weights.
+/// One variant with its own weights. All runners of a workload start from the same weights.
 class Runner {
  public:
   virtual ~Runner() = default;
-  /// Forward, backward and an update of the weights by plain SGD. `batch` are numbers of instances.
+  /// Forward, backward and an update by plain SGD. `batch` lists instances by number.
   virtual BatchResult train(std::span<const std::int32_t> batch) = 0;
-  /// Forward only; the weights stay.
+  /// Forward only.
   virtual BatchResult infer(std::span<const std::int32_t> batch) = 0;
-  /// Forward and backward: the gradient of every parameter, by its name, in one order for all variants; of a table, as
-  /// a whole. For tests that compare variants; slow.
+  /// Forward and backward: the dense gradient of every parameter, in the same order for all variants. Slow; for tests
+  /// that compare variants.
   struct Gradient {
     std::string name;
     std::vector<float> values;
   };
   virtual std::vector<Gradient> gradients(std::span<const std::int32_t> batch) = 0;
-  /// Whether results tell from here on where the time went (Statistics::Seconds); at first they do not.
+  /// Whether results include a breakdown of the time (Statistics::Seconds). Off at first.
   virtual void set_profiling(bool on) = 0;
 };
 
@@ -64,10 +63,10 @@ class Workload {
   virtual std::string sizes() const = 0;
   virtual bool is_real_data() const = 0;
   virtual std::int32_t instances() const = 0;
-  /// Nodes (of trees, words, atoms) of an instance, for costs a node.
+  /// Nodes of an instance (of trees, words, atoms), for costs per node.
   virtual std::int32_t nodes(std::int32_t instance) const = 0;
   virtual bool has_limit() const = 0;
-  /// Null for a limit or a recursion that there is not.
+  /// Null if the workload has no such variant.
   virtual std::unique_ptr<Runner> make(Variant variant, Leaves leaves) const = 0;
 };
 

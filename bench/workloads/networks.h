@@ -25,10 +25,14 @@ std::unique_ptr<Workload> character_tagger_workload(SharedData<TaggedSentence> d
 
 /// B4.
 std::unique_ptr<Network> child_sum_network(SharedData<DependencyTree> data, const EmbeddingAndHidden& sizes);
+/// The same with one node per tree.
+std::unique_ptr<Network> child_sum_recursion(SharedData<DependencyTree> data, const EmbeddingAndHidden& sizes);
 std::unique_ptr<Workload> child_sum_workload(SharedData<DependencyTree> data, const EmbeddingAndHidden& sizes);
 
 /// B5.
 std::unique_ptr<Network> lattice_network(SharedData<Lattice> data, const EmbeddingAndHidden& sizes);
+/// The same with one node per lattice.
+std::unique_ptr<Network> lattice_recursion(SharedData<Lattice> data, const EmbeddingAndHidden& sizes);
 std::unique_ptr<Workload> lattice_workload(SharedData<Lattice> data, const EmbeddingAndHidden& sizes);
 
 /// B6.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,78 +12,45 @@
 #include "bench/suite/espalier_runner.h"
 #include "bench/suite/network.h"
 #include "espalier/base/threads.h"
-#include "espalier/cells/cell.h"
-#include "espalier/nn/embedding.h"
-#include "espalier/nn/linear.h"
-#include "espalier/nn/lstm.h"
-#include "espalier/ops/cross_entropy.h"
-#include "espalier/ops/gather_rows.h"
-#include "espalier/ops/tanh.h"
+#include "espalier/models/tagger_net.h"
 
 namespace espalier::bench {
 namespace {
 
 using TaggedSentences = std::shared_ptr<const DataSet<TaggedSentence>>;
 
+models::TaggerSettings tagger_settings(const TaggerSizes& sizes) {
+  return {.embedding = sizes.embedding,
+          .hidden = sizes.hidden,
+          .middle = sizes.middle,
+          .characters = "none",
+          .crf = false,
+          .dropout = 0};
+}
+
 class TaggerNetwork : public Network {
  public:
   /// In one graph the directions, each of which is a recursion, keep two threads busy, with larger products. `least` is
   /// how many sentences a thread needs, where there are two, for a graph of its own to pay.
-  TaggerNetwork(TaggedSentences data, const TaggerSizes& sizes, std::int64_t least)
+  TaggerNetwork(TaggedSentences data, const TaggerSizes& sizes, models::Form form, std::int64_t least)
       : least_(least),
         data_(std::move(data)),
-        words_(model_ / "words", data_->words, sizes.embedding),
-        lstm_(model_ / "lstm", sizes.embedding, sizes.hidden),
-        middle_(model_ / "middle", 2 * sizes.hidden, sizes.middle),
-        classify_(model_ / "classify", sizes.middle, data_->labels) {}
+        net_(model_, tagger_settings(sizes), {.words = data_->words, .tags = data_->labels}, std::nullopt, form) {}
 
   void record_losses(Graph& graph, std::int32_t instance, std::vector<Expr>& losses) const override {
-    const TaggedSentence& sentence = data_->instances[static_cast<std::size_t>(instance)];
-    losses.push_back(cross_entropy_each(scores_(encode(graph, sentence)), sentence.tags));
+    losses.push_back(net_.loss(net_.scores(graph, at(instance)), at(instance).tags));
   }
-
   void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const override {
-    outputs.push_back(scores_(encode(graph, data_->instances[static_cast<std::size_t>(instance)])));
+    outputs.push_back(net_.scores(graph, at(instance)));
   }
-
   std::int64_t least_in_lane() const override { return thread_count() == 2 ? least_ : 1; }
 
- protected:
+ private:
+  const TaggedSentence& at(std::int32_t instance) const { return data_->instances[static_cast<std::size_t>(instance)]; }
+
   std::int64_t least_;
   TaggedSentences data_;
-  nn::Embedding words_;
-  nn::BiLstm lstm_;
-  nn::Linear middle_;
-  nn::Linear classify_;
-  Cell<Expr(Expr)> scores_{"scores", [this](Expr state) { return classify_(tanh(middle_(state))); }};
-
- private:
-  /// A row for each word.
-  Expr encode(Graph& graph, const TaggedSentence& sentence) const {
-    thread_local std::vector<Expr> x;  // of one instance; its memory serves the next
-    x.clear();
-    for (const std::int32_t word : sentence.words) x.push_back(words_(graph, word));
-    return rows(lstm_(x));
-  }
-};
-
-/// The same with a node for all words of a sentence.
-class TaggerRecursion : public TaggerNetwork {
- public:
-  using TaggerNetwork::TaggerNetwork;
-
-  void record_losses(Graph& graph, std::int32_t instance, std::vector<Expr>& losses) const override {
-    const TaggedSentence& sentence = data_->instances[static_cast<std::size_t>(instance)];
-    losses.push_back(cross_entropy_each(scores(graph, sentence), sentence.tags));
-  }
-  void record_outputs(Graph& graph, std::int32_t instance, std::vector<Expr>& outputs) const override {
-    outputs.push_back(scores(graph, data_->instances[static_cast<std::size_t>(instance)]));
-  }
-
- private:
-  Expr scores(Graph& graph, const TaggedSentence& sentence) const {
-    return scores_(lstm_.rows(words_.each(graph, sentence.words)));
-  }
+  models::TaggerNet net_;
 };
 
 class TaggerWorkload : public DataWorkload<TaggedSentence> {
@@ -97,11 +65,10 @@ class TaggerWorkload : public DataWorkload<TaggedSentence> {
   bool has_limit() const override { return true; }
 
   std::unique_ptr<Runner> make(Variant variant, Leaves leaves) const override {
-    std::unique_ptr<Network> network;
-    if (variant == Variant::kRecursion)
-      network = std::make_unique<TaggerRecursion>(data(), sizes_, /*least=*/16);
-    else
-      network = std::make_unique<TaggerNetwork>(data(), sizes_, /*least=*/variant == Variant::kCells ? 8 : 1);
+    const bool rows = variant == Variant::kRecursion;
+    const std::int64_t least = rows ? 16 : (variant == Variant::kCells ? 8 : 1);
+    auto network =
+        std::make_unique<TaggerNetwork>(data(), sizes_, rows ? models::Form::kRows : models::Form::kNodes, least);
     if (variant == Variant::kLimit || variant == Variant::kLimitDedupe)
       return std::make_unique<TaggerLimit>(data(), network->model(), variant == Variant::kLimitDedupe);
     return make_espalier_runner(std::move(network), *this, variant, leaves);

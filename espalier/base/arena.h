@@ -6,15 +6,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <new>
 #include <vector>
+
+#include "espalier/base/allocate.h"
 
 namespace espalier {
 
 class Arena {
  public:
   /// `bytes` bytes aligned to 64; they stay where they are until clear() or the arena's end. Not initialised.
+  /// Refuses (ResourceError) more than there is memory for.
   std::byte* allocate(std::size_t bytes) {
     const std::size_t size = (std::max<std::size_t>(bytes, 1) + kAlignment - 1) & ~(kAlignment - 1);
     if (size > left_) grow(size);
@@ -43,11 +44,8 @@ class Arena {
   static constexpr std::size_t kFirstChunk = std::size_t{1} << 16;
   static constexpr std::size_t kLargestChunk = std::size_t{1} << 26;
 
-  struct Free {
-    void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{kAlignment}); }
-  };
   struct Chunk {
-    std::unique_ptr<std::byte[], Free> data;  // NOLINT(modernize-avoid-c-arrays): the array form of unique_ptr
+    Bytes data;
     std::size_t size = 0;
   };
 
@@ -63,7 +61,7 @@ class Arena {
     const std::size_t doubled = chunks_.empty() ? kFirstChunk : std::min(chunks_.back().size * 2, kLargestChunk);
     Chunk chunk;
     chunk.size = std::max(at_least, doubled);
-    chunk.data.reset(static_cast<std::byte*>(::operator new[](chunk.size, std::align_val_t{kAlignment})));
+    chunk.data = allocate_bytes(chunk.size, "graph");
     enter(chunk);
     current_ = chunks_.size();
     chunks_.push_back(std::move(chunk));

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdlib>
-#include <memory>
-#include <new>
 #include <type_traits>
+
+#include "espalier/base/allocate.h"
 
 namespace espalier {
 
@@ -13,25 +13,26 @@ class Column {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  T& operator[](std::size_t i) { return data_.get()[i]; }
-  const T& operator[](std::size_t i) const { return data_.get()[i]; }
-  T* data() { return data_.get(); }
-  const T* data() const { return data_.get(); }
+  Column() = default;
+  ~Column() { std::free(data_); }  // NOLINT(cppcoreguidelines-no-malloc)
+  Column(const Column&) = delete;
+  Column& operator=(const Column&) = delete;
+
+  T& operator[](std::size_t i) { return data_[i]; }
+  const T& operator[](std::size_t i) const { return data_[i]; }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
 
   /// Room for `count` values; the first ones stay. Large columns grow without being copied, where the system can.
   void reserve(std::size_t count) {
     // NOLINTNEXTLINE(cppcoreguidelines-no-malloc): realloc is the point
-    auto* grown = static_cast<T*>(std::realloc(data_.get(), count * sizeof(T)));
-    if (grown == nullptr) throw std::bad_alloc();
-    static_cast<void>(data_.release());
-    data_.reset(grown);
+    auto* grown = static_cast<T*>(std::realloc(data_, count * sizeof(T)));
+    if (grown == nullptr) refuse_bytes(count * sizeof(T), "graph");
+    data_ = grown;
   }
 
  private:
-  struct Free {
-    void operator()(T* p) const { std::free(p); }  // NOLINT(cppcoreguidelines-no-malloc)
-  };
-  std::unique_ptr<T[], Free> data_;  // NOLINT(modernize-avoid-c-arrays): the array form of unique_ptr
+  T* data_ = nullptr;
 };
 
 }  // namespace espalier

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "espalier/base/export.h"
+
 namespace espalier {
 
 enum class DType : std::int32_t { kFloat32, kFloat64, kInt32 };

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "espalier/base/export.h"
+
 namespace espalier {
 
 enum class NodeId : std::int32_t {};

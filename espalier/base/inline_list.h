@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "espalier/base/export.h"
+
 namespace espalier {
 
 template <class T, std::size_t kInline>

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "espalier/base/error.h"
 
 namespace espalier {
@@ -22,10 +24,20 @@ void Shape::refuse_axis(std::int32_t axis) const {
   throw UsageError(fmt::format("shape: axis {} is outside {} (rank {})", axis, to_string(), rank_));
 }
 
+void Shape::require_countable() const {
+  // Of all axes but the empty ones: elements() multiplies them in turn.
+  double count = 1;
+  for (std::int32_t axis = 0; axis < rank_; ++axis) count *= std::max((*this)[axis], 1);
+  if (count > static_cast<double>(kMostElements))
+    throw ResourceError(fmt::format("shape: {} has {:.4g} elements, and the most there can be is {}", to_string(),
+                                    count, kMostElements));
+}
+
 Shape Shape::with(std::int32_t axis, std::int64_t size) const {
   static_cast<void>((*this)[axis]);  // refuses one that it does not have
   Shape result = *this;
   result.dims_[static_cast<std::size_t>(axis)] = checked_size(size);
+  result.require_countable();
   return result;
 }
 
@@ -46,6 +58,7 @@ Shape Shape::inserted(std::int32_t axis, std::int64_t size) const {
     if (i == axis) result.dims_[static_cast<std::size_t>(result.rank_++)] = checked_size(size);
     if (i < rank_) result.dims_[static_cast<std::size_t>(result.rank_++)] = (*this)[i];
   }
+  result.require_countable();
   return result;
 }
 

@@ -17,14 +17,20 @@ inline constexpr std::int32_t kMaxRank = 4;
 class ESPALIER_EXPORT Shape {
  public:
   constexpr Shape() = default;
-  /// Refuses (UsageError) more than four axes and negative sizes.
+  /// Refuses (UsageError) more than four axes and negative sizes, and (ResourceError) more than kMostElements elements.
   Shape(std::initializer_list<std::int64_t> dims) {  // NOLINT(google-explicit-constructor): written as {3, 4}
     if (dims.size() > dims_.size()) refuse_rank(dims.size());
+    std::int64_t bits = 0;
     for (const std::int64_t size : dims) {
       if (size < 0 || size > kLargest) refuse_size(size);
+      bits |= size;
       dims_[static_cast<std::size_t>(rank_++)] = static_cast<std::int32_t>(size);
     }
+    if (bits >> kFewBits != 0) require_countable();
   }
+
+  /// As float64 these fill the address space of a process: no tensor has more, and no count of bytes overflows.
+  static constexpr std::int64_t kMostElements = std::int64_t{1} << 44;
 
   std::int32_t rank() const { return rank_; }
   /// The size along `axis`. Refuses an axis outside 0 .. rank-1.
@@ -59,6 +65,8 @@ class ESPALIER_EXPORT Shape {
 
  private:
   static constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
+  static constexpr int kFewBits = 11;  // four sizes of so many bits are few elements
+  void require_countable() const;
   [[noreturn]] static void refuse_rank(std::size_t rank);
   [[noreturn]] static void refuse_size(std::int64_t size);
   [[noreturn]] void refuse_axis(std::int32_t axis) const;

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "espalier/base/export.h"
+
 namespace espalier {
 
 using Whole = std::int64_t __attribute__((vector_size(16)));

@@ -8,6 +8,8 @@
 #include <limits>
 #include <vector>
 
+#include "espalier/base/export.h"
+
 namespace espalier::batch {
 
 template <class T>

@@ -19,8 +19,8 @@ Schedule schedule_with(Strategy strategy, const Graph& graph, Workspace& work) {
 }  // namespace
 
 Schedule schedule(Strategy strategy, const Graph& graph) {
-  // A graph of this many nodes and uses takes up to 20 MB, the most that a thread keeps.
-  constexpr std::size_t kMostKept = 500'000;
+  // A graph of this many nodes and uses takes up to 8 MB, the most that a thread keeps.
+  constexpr std::size_t kMostKept = 200'000;
   if (graph.signature.size() + graph.inputs.size() > kMostKept) {
     Workspace work;
     return schedule_with(strategy, graph, work);

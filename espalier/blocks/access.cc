@@ -27,7 +27,7 @@ std::string keys_of(const InputType& whole) {
 const void* element_at(const InputType& type, const void* object, std::int64_t place, Keep& keep) {
   const std::int64_t size = type.size(object);
   const std::int64_t at = place < 0 ? place + size : place;
-  if (at < 0 || at >= size) refuse_data(fmt::format("element {} is asked for, and there are {}", place, size));
+  if (at < 0 || at >= size) refuse_data(fmt::format("there is no element {} in a list of {}", place, size), object);
   Slot* slots = keep.slots(size);
   type.elements(object, slots, keep);
   return slots[at].input;
@@ -41,9 +41,9 @@ struct SizeSpec {
 void require_size(Walk& walk, const Instruction& at) {
   const auto& spec = *static_cast<const SizeSpec*>(at.data);
   const void* object = walk.in(at, 0).input;
-  if (is_null(*spec.type, object)) refuse_data(fmt::format("a list of {} is expected, and null is given", spec.size));
+  if (is_null(*spec.type, object)) refuse_data(fmt::format("expected a list of {}, but got null", spec.size));
   const std::int64_t size = spec.type->size(object);
-  if (size != spec.size) refuse_data(fmt::format("a list of {} is expected, and one of {} is given", spec.size, size));
+  if (size != spec.size) refuse_data(fmt::format("expected a list of {}, but got one of {}", spec.size, size));
 }
 
 void access(Walk& walk, const Instruction& at) {
@@ -61,7 +61,7 @@ const InputType& part_type(Inference& types, const BlockNode& who, const InputTy
     types.refuse(who, fmt::format("input<{}> has no field {}; it has {}", whole.name, wanted, keys_of(whole)));
   if (!name.empty() && whole.entry != nullptr) return whole.entry();
   if (name.empty() && whole.element != nullptr) return whole.element();
-  types.refuse(who, fmt::format("input<{}> has no parts; {} is asked for", whole.name, wanted));
+  types.refuse(who, fmt::format("cannot take {} of input<{}>: it has no parts", wanted, whole.name));
 }
 
 Access make_access(Emitter& to, const InputType& whole, const std::string& name, std::int64_t place) {
@@ -72,8 +72,8 @@ Access make_access(Emitter& to, const InputType& whole, const std::string& name,
 
 const void* find_part(const Access& access, Walk& walk, const void* object) {
   if (is_null(*access.type, object))
-    refuse_data(access.name.empty() ? fmt::format("element {} is asked for, and the input is null", access.place)
-                                    : fmt::format("\"{}\" is asked for, and the input is null", access.name));
+    refuse_data(access.name.empty() ? fmt::format("cannot take element {}: the input is null", access.place)
+                                    : fmt::format("cannot take \"{}\": the input is null", access.name));
   if (access.field != nullptr) return access.field->get(object, *walk.keep);
   if (!access.name.empty()) return access.type->find(object, access.name, walk.hint(access.hint));
   return element_at(*access.type, object, access.place, *walk.keep);

@@ -19,12 +19,12 @@ class PipeNode : public BlockNode {
     Term* flowing = in;
     const BlockNode* before = nullptr;
     for (const Child& child : children) {
-      types.equal(*this, flowing, before == nullptr ? "its input" : "the output of " + before->title(), child.node->in,
-                  "the input of " + child.node->title());
+      types.equal(*this, flowing, before == nullptr ? "it is given" : before->title() + " gives", child.node->in,
+                  child.node->title() + " takes");
       flowing = child.node->out;
       before = child.node;
     }
-    types.equal(*this, out, "its output", flowing, "the output of " + before->title());
+    types.equal(*this, flowing, before->title() + " gives", out, "its output must be");
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {
     Registers flowing = in_registers;
@@ -59,8 +59,8 @@ void describe_node(const BlockNode& node, const std::string& label, int depth, s
 
 Type known_type(const BlockNode& node, Term* term, const char* which) {
   if (!is_known(term))
-    throw UsageError(
-        fmt::format("{}: the type of its {} is not known: {}{}", node.title(), which, to_text(term), path_line(node)));
+    throw UsageError(fmt::format("{}: its {} has type {}, which is not known yet{}", node.title(), which, to_text(term),
+                                 path_line(node)));
   return type_of(term);
 }
 
@@ -97,14 +97,14 @@ Block Block::named(std::string name) const {
 
 Block Block::takes(const Type& input, const char* file, std::int32_t line) const {
   Inference types(*pool_of(pool_), {file, line});
-  types.equal(*node_, node_->in, "its input", types.of(input), "what it is to take");
+  types.equal(*node_, node_->in, "it takes", types.of(input), "takes() says");
   types.run(*node_);
   return *this;
 }
 
 Block Block::gives(const Type& output, const char* file, std::int32_t line) const {
   Inference types(*pool_of(pool_), {file, line});
-  types.equal(*node_, node_->out, "its output", types.of(output), "what it is to give");
+  types.equal(*node_, node_->out, "it gives", types.of(output), "gives() says");
   types.run(*node_);
   return *this;
 }
@@ -125,14 +125,15 @@ std::string Block::describe() const {
 Block operator>>(const BlockArg& first, const BlockArg& second) {
   std::vector<NamedChild> parts;
   add_parts(first.block(), parts);
+  const std::size_t joint = parts.size();
   add_parts(second.block(), parts);
-  // What clashes is the new joint: told before the whole is put together.
+  // Types that do not fit meet at the new joint: refuse them before the whole is put together.
   merge(first.block().pool(), second.block().pool());
-  Block pipe = new_block(std::make_unique<PipeNode>(), first.where());
+  Block pipe = new_block<PipeNode>(first.where());
   merge(pipe.pool(), first.block().pool());
   Inference types(*pool_of(pipe.pool()), second.where());
-  types.equal(*pipe.node(), first.block().node()->out, "the output of " + first.block().node()->title(),
-              second.block().node()->in, "the input of " + second.block().node()->title());
+  types.equal(*pipe.node(), first.block().node()->out, parts[joint - 1].block.node()->title() + " gives",
+              second.block().node()->in, parts[joint].block.node()->title() + " takes");
   for (const NamedChild& part : parts) take_in(pipe, part.block, part.label);
   types.run(*pipe.node());
   return pipe;

@@ -83,7 +83,8 @@ class ESPALIER_EXPORT BlockArg {
       : BlockArg(static_cast<Block>(whole), file, line) {}
   template <BlockFunction F>
   BlockArg(F f, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE())
-      : BlockArg(function_block(make_function_spec<F>(std::move(f), "function()"), {file, line}), file, line) {}
+      : BlockArg(function_block(make_function_spec<F>(std::move(f), detail::kFunctionLabel), {file, line}), file,
+                 line) {}
   BlockArg(const Parameter& parameter, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE())
       : BlockArg(parameter_block(parameter, {file, line}), file, line) {}
   BlockArg(const Tensor& tensor, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE())

@@ -14,6 +14,14 @@ namespace espalier::blocks {
 
 /// Puts a node into a pool of its own.
 Block new_block(std::unique_ptr<BlockNode> node, SourceLine where);
+template <class Node, class... Args>
+Block new_block(SourceLine where, Args&&... args) {
+  auto node = std::make_unique<Node>(std::forward<Args>(args)...);
+  node->copy = [](const BlockNode& original) -> std::unique_ptr<BlockNode> {
+    return std::make_unique<Node>(static_cast<const Node&>(original));
+  };
+  return new_block(std::move(node), where);
+}
 /// Makes a block a child of another; the pools become one.
 void take_in(const Block& parent, const Block& child, const std::string& label = "");
 /// Runs the rule of a block that was changed.
@@ -27,7 +35,7 @@ struct NamedChild {
 /// A whole block: node, children, types.
 template <class Node, class... Args>
 Block make_block(SourceLine where, const std::vector<NamedChild>& children, Args&&... args) {
-  Block block = new_block(std::make_unique<Node>(std::forward<Args>(args)...), where);
+  Block block = new_block<Node>(where, std::forward<Args>(args)...);
   for (const NamedChild& child : children) take_in(block, child.block, child.label);
   rewire(block, where);
   return block;

@@ -29,7 +29,7 @@ struct CaseSpec {
 [[noreturn]] void refuse_case(const CaseSpec& spec, const KeyView& key) {
   std::string known;
   for (const Key& each : spec.keys) known += (known.empty() ? "" : ", ") + each.to_text();
-  refuse_data(fmt::format("there is no case {}; there are {}", key.to_text(), known));
+  refuse_data(fmt::format("there is no case {}; the cases are {}", key.to_text(), known));
 }
 
 const Instruction* choose(Walk& walk, const Instruction& at) {
@@ -59,23 +59,22 @@ class OneOfNode : public BlockNode {
   void infer(Inference& types) override {
     BlockNode& reader = *children[0].node;
     BlockNode& before = *children[1].node;
-    types.equal(*this, in, "its input", before.in, "the input of " + before.title());
+    types.equal(*this, in, "it is given", before.in, before.title() + " takes");
     for (std::size_t i = 0; i < keys_.size(); ++i) {
       BlockNode& each = *children[i + kFirstCase].node;
-      types.equal(*this, each.in, fmt::format("the input of case {}", keys_[i].to_text()), before.out,
-                  "what the cases get");
-      types.equal(*this, each.out, fmt::format("the output of case {}", keys_[i].to_text()), out,
-                  "the output of the others");
+      types.equal(*this, each.in, fmt::format("case {} takes", keys_[i].to_text()), before.out, "the cases are given");
+      types.equal(*this, each.out, fmt::format("case {} gives", keys_[i].to_text()), out, "the output must be");
     }
     Term* keyed = types.look(in, *this);
     if (keyed->is(Term::Kind::kTuple) && !keyed->items.empty()) keyed = types.look(keyed->items[0], *this);
     if (keyed->is(Term::Kind::kUnknown)) return;
-    if (!keyed->is(Term::Kind::kInput)) types.refuse_kind(*this, in, "an input, or a tuple that begins with one");
-    types.equal(*this, keyed, "its input", reader.in, "what its key is read from");
+    if (!keyed->is(Term::Kind::kInput))
+      types.refuse_kind(*this, in, "data (input<T>), or a tuple that begins with data");
+    types.equal(*this, keyed, "it is given", reader.in, "its key is read from");
     Term* made = types.look(reader.out, *this);
     if (!made->is(Term::Kind::kUnknown) &&
         (!made->is(Term::Kind::kInput) || (made->input->integer == nullptr && made->input->text == nullptr)))
-      types.refuse(*this, fmt::format("its key is {}; a whole number or a text is expected", to_text(made)));
+      types.refuse(*this, fmt::format("its key must be a whole number or a string, but is {}", to_text(made)));
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {
     CaseSpec spec{resolve(children[0].node->out)->input, keys_, direct_, {}, {}};
@@ -114,12 +113,13 @@ class OptionalNode : public BlockNode {
   std::string label() const override { return "optional()"; }
   void infer(Inference& types) override {
     BlockNode& some = *children[0].node;
-    types.equal(*this, in, "its input", some.in, "the input of " + some.title());
-    types.equal(*this, out, "its output", some.out, "the output of " + some.title());
-    types.gets_nothing(*this, *children[1].node, "what it does for null");
-    types.equal(*this, out, "its output", children[1].node->out, "what it gives for null");
+    types.equal(*this, in, "it is given", some.in, some.title() + " takes");
+    types.equal(*this, some.out, some.title() + " gives", out, "its output must be");
+    types.gets_nothing(*this, *children[1].node, "its block for null");
+    types.equal(*this, children[1].node->out, "for null it gives", out, "otherwise");
     Term* given = types.look(in, *this);
-    if (!given->is(Term::Kind::kUnknown) && !given->is(Term::Kind::kInput)) types.refuse_kind(*this, given, "an input");
+    if (!given->is(Term::Kind::kUnknown) && !given->is(Term::Kind::kInput))
+      types.refuse_kind(*this, given, "data (input<T>)");
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {
     Registers result = to.result(out, want);
@@ -136,7 +136,7 @@ class OptionalNode : public BlockNode {
 Block make_one_of(const KeyFunction& key, const std::vector<Case>& cases, const Block& before, SourceLine where) {
   std::vector<NamedChild> children{{key.block()}, {before}};
   std::vector<Key> keys;
-  if (cases.empty()) throw UsageError("one_of: at least one case is expected\n  at " + where.to_string());
+  if (cases.empty()) throw UsageError("one_of: it needs at least one case\n  at " + where.to_string());
   for (const Case& each : cases) {
     if (std::find(keys.begin(), keys.end(), each.key) != keys.end())
       throw UsageError(fmt::format("one_of: case {} is given twice\n  at {}", each.key.to_text(), where.to_string()));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "espalier/base/arena.h"
+#include "espalier/blocks/data_place.h"
 #include "espalier/blocks/slot.h"
 #include "espalier/blocks/type.h"
 
@@ -63,6 +64,10 @@ struct Code {
   };
   std::vector<PathEntry> paths{{-1, ""}};
   std::vector<std::string> labels;  // of the block of each instruction
+
+  // To find the place of an error in the data.
+  const InputType* input = nullptr;  // of an instance
+  std::vector<MemberPart> members;   // that get(&T::member) reads
 
   Arena lists;                                     // of registers
   std::vector<std::shared_ptr<const void>> owned;  // what `data` points to

@@ -22,7 +22,7 @@ std::int32_t channel_of(std::vector<Channel>& channels, const Channel& wanted, c
     const Channel& known = channels[i];
     if (known.name != wanted.name) continue;
     if (known.type != wanted.type)
-      throw UsageError(fmt::format("{} \"{}\": it is {} in one place and {} in another", kind, wanted.name,
+      throw UsageError(fmt::format("{} \"{}\": its type is {} in one place and {} in another", kind, wanted.name,
                                    known.type.to_text(), wanted.type.to_text()));
     if (known.weight != wanted.weight)
       throw UsageError(fmt::format("{} \"{}\": its weight is {} in one place and {} in another", kind, wanted.name,
@@ -52,13 +52,14 @@ void collect_loss(Walk& walk, const Instruction& at) { walk.add_loss(walk.in(at,
 struct WeightedLoss {
   double weight;
   bool is_number;  // of rank 0 as it is
+  SourceLine where;
 };
 
 void collect_weighted_loss(Walk& walk, const Instruction& at) {
   const auto& spec = *static_cast<const WeightedLoss*>(at.data);
-  const Expr& loss = walk.in(at, 0).expr;
-  const Expr number = spec.is_number ? loss : reshape(loss, {});
-  walk.add_loss(spec.weight == 1 ? number : scale(number, spec.weight));
+  const Operand loss(walk.in(at, 0).expr, spec.where);
+  const Expr number = spec.is_number ? loss.expr() : reshape(loss, {});
+  walk.add_loss(spec.weight == 1 ? number : scale(loss.at(number), spec.weight));
 }
 
 class MetricNode : public BlockNode {
@@ -73,7 +74,7 @@ class MetricNode : public BlockNode {
     const bool labelled = given.is(Type::Kind::kTuple) && given.items().size() == 2 &&
                           given.items()[0].is(Type::Kind::kTensor) && given.items()[1].is(Type::Kind::kInput);
     if (!labelled && !given.is(Type::Kind::kTensor))
-      types.refuse_kind(*this, in, "a tensor, or a pair of a tensor and an input");
+      types.refuse_kind(*this, in, "a tensor, or the pair (tensor, label)");
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers*) override {
     const Type type = type_of(in);
@@ -105,7 +106,7 @@ class LossNode : public BlockNode {
     if (is_number && weight_ == 1)
       to.native<&collect_loss>(in_registers, {});
     else
-      to.native<&collect_weighted_loss>(in_registers, {}, to.own(WeightedLoss{weight_, is_number}));
+      to.native<&collect_weighted_loss>(in_registers, {}, to.own(WeightedLoss{weight_, is_number, where}));
     return {};
   }
 
@@ -119,7 +120,7 @@ class TapNode : public BlockNode {
   explicit TapNode(std::string channel) : channel_(std::move(channel)) {}
 
   std::string label() const override { return fmt::format("tap(\"{}\")", channel_); }
-  void infer(Inference& types) override { types.equal(*this, in, "its input", out, "its output"); }
+  void infer(Inference& types) override { types.equal(*this, in, "it is given", out, "its output must be"); }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers*) override {
     emit_tap(to, channel_, type_of(in), in_registers);
     return in_registers;

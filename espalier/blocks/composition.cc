@@ -24,7 +24,7 @@ class EndNode : public BlockNode {
  public:
   explicit EndNode(std::string label) : label_(std::move(label)) {}
   std::string label() const override { return label_; }
-  void infer(Inference& types) override { types.equal(*this, in, "its input", out, "its output"); }
+  void infer(Inference& types) override { types.equal(*this, in, "it is given", out, "its output must be"); }
   Registers emit(Emitter&, const Registers& in_registers, const Registers*) override { return in_registers; }
 
  private:
@@ -35,19 +35,20 @@ class CompositionNode : public BlockNode {
  public:
   std::string label() const override { return "composition"; }
   void infer(Inference& types) override {
-    types.equal(*this, in, "its input", children[kInput].node->in, "what its blocks read");
-    types.equal(*this, out, "its output", children[kOutput].node->out, "what its output reads");
+    types.equal(*this, in, "it is given", children[kInput].node->in, "its blocks take");
+    types.equal(*this, children[kOutput].node->out, "its output reads", out, "its output must be");
   }
   void check() const override {
     const std::vector<bool> used = are_read();
     for (std::size_t i = kFirst; i < children.size(); ++i) {
       const BlockNode& node = *children[i].node;
       if (!reads[i] && !node.ignores_input() && !resolve(node.in)->is(Term::Kind::kVoid))
-        refuse(fmt::format("{} reads nothing", node.title()));
+        refuse(fmt::format("{} is not connected to anything that it reads", node.title()));
       if (!used[i] && !resolve(node.out)->is(Term::Kind::kVoid))
-        refuse(fmt::format("nobody reads {}, which gives {}", node.title(), to_text(node.out)));
+        refuse(fmt::format("no block reads {}, which gives {}; nothing() drops an output that is not needed",
+                           node.title(), to_text(node.out)));
     }
-    if (!reads[kOutput] && !resolve(out)->is(Term::Kind::kVoid)) refuse("its output reads nothing");
+    if (!reads[kOutput] && !resolve(out)->is(Term::Kind::kVoid)) refuse("its output is not connected");
     static_cast<void>(order());
   }
   /// The blocks, each after those that it reads. Refuses (UsageError) a cycle.
@@ -68,8 +69,7 @@ class CompositionNode : public BlockNode {
         }
     }
     for (std::size_t i = 0; i < children.size(); ++i)
-      if (!done[i])
-        refuse(fmt::format("{} reads what is made from its own output: a cycle", children[i].node->title()));
+      if (!done[i]) refuse(fmt::format("{} depends on its own output: a cycle", children[i].node->title()));
     return result;
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers*) override {
@@ -115,22 +115,22 @@ std::size_t add_block(const Block& composition, const Block& block, const std::s
 /// Connects block `to` with what it reads.
 void connect_blocks(const Block& composition, std::size_t to, const std::vector<std::size_t>& from, SourceLine where) {
   CompositionNode& node = node_of(composition);
-  if (to == kInput) node.refuse("its input is written to", &where);
+  if (to == kInput) node.refuse("its input cannot read a wire", &where);
   for (const std::size_t each : from)
-    if (each == kOutput) node.refuse("its output is read", &where);
+    if (each == kOutput) node.refuse("no block can read its output", &where);
   if (node.reads[to]) node.refuse(fmt::format("{} is connected twice", node.children[to].node->title()), &where);
-  if (from.empty()) node.refuse(fmt::format("{} reads no wires", node.children[to].node->title()), &where);
+  if (from.empty()) node.refuse(fmt::format("{} is given no wires to read", node.children[to].node->title()), &where);
   node.reads[to] = from;
   Inference types(*pool_of(composition.pool()), where);
   BlockNode& reader = *node.children[to].node;
   if (from.size() == 1) {
     BlockNode& source = *node.children[from[0]].node;
-    types.equal(node, source.out, "the output of " + source.title(), reader.in, "the input of " + reader.title());
+    types.equal(node, source.out, source.title() + " gives", reader.in, reader.title() + " takes");
   } else {
     std::vector<Term*> items;
     items.reserve(from.size());
     for (const std::size_t each : from) items.push_back(node.children[each].node->out);
-    types.equal(node, types.tuple(std::move(items)), "what is read", reader.in, "the input of " + reader.title());
+    types.equal(node, types.tuple(std::move(items)), "the wires are", reader.in, reader.title() + " takes");
   }
   types.run(node);
 }
@@ -160,7 +160,7 @@ const Wire& Wire::reads(std::initializer_list<Wire> wires, const char* file, std
   std::vector<std::size_t> from;
   for (const Wire& wire : wires) {
     if (wire.composition_.node() != composition_.node())
-      node_of(composition_).refuse("a wire of another composition is read", &where);
+      node_of(composition_).refuse("the wire belongs to another composition", &where);
     from.push_back(wire.child_);
   }
   connect_blocks(composition_, child_, from, where);
@@ -168,7 +168,7 @@ const Wire& Wire::reads(std::initializer_list<Wire> wires, const char* file, std
 }
 
 Composition::Composition(std::string name, const char* file, std::int32_t line)
-    : block_(new_block(std::make_unique<CompositionNode>(), {file, line})) {
+    : block_(new_block<CompositionNode>({file, line})) {
   block_.node()->name = std::move(name);
   const SourceLine where{file, line};
   add_block(block_, make_block<EndNode>(where, {}, "input"), "");
@@ -193,21 +193,21 @@ Wire Composition::operator()(const BlockArg& block, std::initializer_list<Wire> 
 void Composition::connect(const Wire& from, const Wire& to, const char* file, std::int32_t line) const {
   const SourceLine where{file, line};
   if (to.composition_.node() != block_.node())
-    node_of(block_).refuse("a wire of another composition is connected", &where);
+    node_of(block_).refuse("the wire belongs to another composition", &where);
   to.reads({from}, file, line);
 }
 
 void Composition::name(const std::string& name, const Wire& wire) const {
   CompositionNode& node = node_of(block_);
   if (wire.composition_.node() != &node)
-    node.refuse(fmt::format("the wire \"{}\" is one of another composition", name));
-  if (!node.names.emplace(name, wire.child_).second) node.refuse(fmt::format("two wires are called \"{}\"", name));
+    node.refuse(fmt::format("the wire \"{}\" belongs to another composition", name));
+  if (!node.names.emplace(name, wire.child_).second) node.refuse(fmt::format("two wires are named \"{}\"", name));
 }
 
 Wire Composition::wire(const std::string& name) const {
   const CompositionNode& node = node_of(block_);
   const auto found = node.names.find(name);
-  if (found == node.names.end()) node.refuse(fmt::format("no wire is called \"{}\"", name));
+  if (found == node.names.end()) node.refuse(fmt::format("no wire is named \"{}\"", name));
   return {block_, found->second};
 }
 

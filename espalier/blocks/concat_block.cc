@@ -65,10 +65,10 @@ class ConcatNode : public BlockNode {
       else if (item->is(Term::Kind::kTuple) && options_.flatten)
         collect(types, item, to);
       else if (item->is(Term::Kind::kTuple))
-        types.refuse(*this,
-                     fmt::format("its input {} has a tuple in it, which takes {{.flatten = true}}", to_text(in)));
+        types.refuse(
+            *this, fmt::format("its input {} contains a tuple; concat({{.flatten = true}}) flattens it", to_text(in)));
       else
-        types.refuse(*this, fmt::format("its input {} has {} in it; tensors are expected", to_text(in), to_text(item)));
+        types.refuse(*this, fmt::format("it takes tensors, but its input {} contains {}", to_text(in), to_text(item)));
     }
   }
   Shape joined(Inference& types, const std::vector<Shape>& shapes) {

@@ -14,7 +14,7 @@ namespace {
 void unpack(Walk& walk, const Instruction& at) {
   const auto& type = *static_cast<const InputType*>(at.data);
   const void* object = walk.in(at, 0).input;
-  if (is_null(type, object)) refuse_data("a list is expected, and null is given");
+  if (is_null(type, object)) refuse_data("expected a list, but got null");
   const std::int64_t size = type.size(object);
   Slot* slots = walk.keep->slots(size);
   type.elements(object, slots, *walk.keep);
@@ -61,27 +61,26 @@ Term* find_elements(Inference& types, BlockNode& who, Term* source, Term* elemen
   source = types.look(source, who);
   switch (source->kind) {
     case Term::Kind::kUnknown:
-      types.elements_are(who, source, "an element of its input", element, "what it takes of each");
+      types.elements_are(who, source, "an element of its input is", element, "it takes");
       return nullptr;
     case Term::Kind::kInfinite:
       if (infinite == Infinite::kRefused)
-        types.refuse(who, fmt::format("its input is {}, which has no end", to_text(source)));
+        types.refuse(who, fmt::format("it needs a sequence that ends, but is given {}", to_text(source)));
       [[fallthrough]];
     case Term::Kind::kSequence:
-      types.equal(who, source->items[0], "an element of its input", element, "what it takes of each");
+      types.equal(who, source->items[0], "an element of its input is", element, "it takes");
       return source;
     case Term::Kind::kTuple:
       for (std::size_t i = 0; i < source->items.size(); ++i)
-        types.equal(who, source->items[i], fmt::format("item {} of its input", i), element, "what it takes of each");
+        types.equal(who, source->items[i], fmt::format("item {} of its input is", i), element, "it takes");
       return source;
     case Term::Kind::kInput:
       if (source->input->element == nullptr) break;
-      types.equal(who, types.input(source->input->element()), "an element of its input", element,
-                  "what it takes of each");
+      types.equal(who, types.input(source->input->element()), "an element of its input is", element, "it takes");
       return source;
     default: break;
   }
-  types.refuse_kind(who, source, "a sequence, a tuple or an input that is a list");
+  types.refuse_kind(who, source, "a sequence, a tuple or data that is a list");
 }
 
 std::int32_t emit_sequence(Emitter& to, Term* source, const Registers& in) {

@@ -159,11 +159,12 @@ void Emitter::write(Body& body) {
 }
 
 void Emitter::emit_root(BlockNode& root, const InputType& given) {
+  code_.input = &given;
   refer(code_.root.entry, here());
   code_.root.arguments = 1;
   code_.root.results = width(root.out);
   const Registers arguments = registers(1);
-  const Registers loaded = emit_root_input(*this, given, root.in, arguments);
+  const Registers loaded = emit_root_input(*this, given, root.in, arguments, root.where);
   const Registers results = emit(root, loaded);
   const std::int32_t at = add(&Walk::finish, results, {});
   instruction(at).count = code_.root.results;

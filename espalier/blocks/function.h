@@ -35,11 +35,18 @@
 #include "espalier/blocks/input_type.h"
 #include "espalier/blocks/slot.h"
 #include "espalier/blocks/type.h"
-#include "espalier/graph/graph.h"
-#include "espalier/nn/child_sum_tree_lstm.h"
+#include "espalier/graph/expr.h"
 #include "espalier/nn/state.h"
-#include "espalier/nn/tree_gru.h"
-#include "espalier/nn/tree_lstm.h"
+
+namespace espalier {
+class Graph;
+namespace nn {
+class BinaryTreeLstm;
+class ChildSumTreeLstm;
+class NaryTreeLstm;
+class TreeGru;
+}  // namespace nn
+}  // namespace espalier
 
 namespace espalier::blocks {
 
@@ -477,13 +484,25 @@ CallForm make_form(void (*call)(const void* object, const CallContext& context))
           Result<R>::kObject};
 }
 
+/// Calls f. If it takes a file and a line as its last arguments, as layers do, it is given those of the block.
+template <class R, class F, class... A>
+R call_at_line(const F& f, SourceLine where, A&&... arguments) {
+  if constexpr (std::is_invocable_v<const F&, A..., const char*, std::int32_t>)
+    return f(std::forward<A>(arguments)..., where.file(), where.line());
+  else
+    return f(std::forward<A>(arguments)...);
+}
+
 template <class F, class Signature>
 struct Form;
 template <class F, class R, class... A>
 struct Form<F, R(A...)> {
   static void call(const void* object, const CallContext& context) {
     const auto arguments = read_arguments<A...>(context);
-    write_result_of<R>([&]() -> R { return std::apply(*static_cast<const F*>(object), arguments); }, context);
+    const auto invoke = [&](const auto&... each) -> R {
+      return call_at_line<R>(*static_cast<const F*>(object), context.site->where, each...);
+    };
+    write_result_of<R>([&]() -> R { return std::apply(invoke, arguments); }, context);
   }
   static CallForm make() { return make_form<R, A...>(&call); }
 };
@@ -491,10 +510,10 @@ template <class F, class R, class... A>
 struct Form<F, R(Graph&, A...)> {
   static void call(const void* object, const CallContext& context) {
     const auto arguments = read_arguments<A...>(context);
-    const auto with_graph = [&](const auto&... each) -> R {
-      return (*static_cast<const F*>(object))(*context.graph, each...);
+    const auto invoke = [&](const auto&... each) -> R {
+      return call_at_line<R>(*static_cast<const F*>(object), context.site->where, *context.graph, each...);
     };
-    write_result_of<R>([&]() -> R { return std::apply(with_graph, arguments); }, context);
+    write_result_of<R>([&]() -> R { return std::apply(invoke, arguments); }, context);
   }
   static CallForm make() { return make_form<R, A...>(&call); }
 };
@@ -507,12 +526,20 @@ std::vector<CallForm> forms_of(const SignatureList<S...>&) {
 /// A state of so many numbers, twice.
 inline Type lstm_state(std::int32_t hidden) { return Type::tuple({hidden, hidden}); }
 
+/// Of a callable that says nothing of itself.
+inline constexpr const char* kFunctionLabel = "function()";
+ESPALIER_EXPORT std::string layer_label(const std::string& type, const Parameter& weights);
+
 /// What a layer says of itself.
 template <class F>
 void add_known_types(const F& f, FunctionSpec& spec) {
+  // A layer is known by its weights: Linear(classify.W).
+  if constexpr (requires { f.weights(); }) {
+    if (spec.label == kFunctionLabel) spec.label = layer_label(type_name<F>(), f.weights());
+  }
   if constexpr (requires {
                   f.dim();
-                  f.rows();
+                  f.table();
                 }) {
     spec.output = Type(f.dim());
   } else if constexpr (requires {

@@ -13,6 +13,7 @@
 #include "espalier/blocks/emitter.h"
 #include "espalier/blocks/inference.h"
 #include "espalier/blocks/walk.h"
+#include "espalier/graph/parameter.h"
 
 namespace espalier::blocks {
 namespace {
@@ -57,9 +58,9 @@ std::string to_text(const Pattern& pattern) {
     case Pattern::Kind::kTuple: return "(" + joined() + ")";
     case Pattern::Kind::kSequence: return "seq<" + joined() + ">";
     case Pattern::Kind::kObject: return "input<" + pattern.object().name + ">";
-    case Pattern::Kind::kNumber: return "an input that is a number";
-    case Pattern::Kind::kInteger: return "an input that is a whole number";
-    case Pattern::Kind::kText: return "an input that is a text";
+    case Pattern::Kind::kNumber: return "data that is a number";
+    case Pattern::Kind::kInteger: return "data that is a whole number";
+    case Pattern::Kind::kText: return "data that is a string";
   }
   return "";
 }
@@ -77,22 +78,24 @@ std::string to_text(const CallForm& form) {
 }
 
 /// Fills slots with a value of a type that has no numbers: leaves of zeros, two elements a sequence, null inputs.
-void add_stand_ins(Graph& graph, const Type& type, Keep& keep, std::vector<Slot>& to) {
+void add_stand_ins(Graph& graph, const Type& type, SourceLine where, Keep& keep, std::vector<Slot>& to) {
   switch (type.kind()) {
-    case Type::Kind::kTensor: to.emplace_back().expr = graph.constant(type.shape(), 0); break;
+    case Type::Kind::kTensor:
+      to.emplace_back().expr = graph.constant(type.shape(), 0, where.file(), where.line());
+      break;
     case Type::Kind::kInput: to.emplace_back(); break;
     case Type::Kind::kVoid: break;
     case Type::Kind::kSequence: {
       std::vector<Slot> elements;
       constexpr std::int64_t kElements = 2;
-      for (std::int64_t i = 0; i < kElements; ++i) add_stand_ins(graph, type.element(), keep, elements);
+      for (std::int64_t i = 0; i < kElements; ++i) add_stand_ins(graph, type.element(), where, keep, elements);
       Slot* kept = keep.slots(std::ssize(elements));
       std::copy(elements.begin(), elements.end(), kept);
       to.emplace_back().sequence = {kept, kElements};
       break;
     }
     default:
-      for (const Type& item : type.items()) add_stand_ins(graph, item, keep, to);
+      for (const Type& item : type.items()) add_stand_ins(graph, item, where, keep, to);
   }
 }
 
@@ -115,8 +118,8 @@ bool varies(const Pattern& pattern) {
 
 void require_shape(const Expr& given, const Type& expected) {
   if (given.shape() != expected.shape())
-    refuse_data(
-        fmt::format("its result is {}, and by its type {}", Type::tensor(given.shape()).to_text(), expected.to_text()));
+    refuse_data(fmt::format("it gives {}, but gave {} when the model was wired: its shapes must not depend on the data",
+                            Type::tensor(given.shape()).to_text(), expected.to_text()));
 }
 
 /// Where sequences or objects go in, shapes may depend on them: looks whether the results have the types they should.
@@ -150,7 +153,7 @@ Type FunctionNode::rehearse(const CallForm& form, const Type& input, DType dtype
   Graph graph({.dtype = dtype, .expand_cells = true});
   Keep keep;
   std::vector<Slot> frame;
-  add_stand_ins(graph, input, keep, frame);
+  add_stand_ins(graph, input, where, keep, frame);
   const auto first_result = frame.size();
   frame.resize(frame.size() + static_cast<std::size_t>(form.results));
   std::vector<Offset> places;
@@ -182,49 +185,49 @@ Type FunctionNode::result_of(const CallForm& form, const Type& input) const {
 }
 
 void FunctionNode::infer(Inference& types) {
-  if (spec_.input) types.equal(*this, in, "its input", types.of(*spec_.input), "what it takes");
-  if (spec_.output) types.equal(*this, out, "its output", types.of(*spec_.output), "what it gives");
-  if (form_ != nullptr) return;
+  if (spec_.input) types.input_is(*this, types.of(*spec_.input));
+  if (spec_.output) types.output_is(*this, types.of(*spec_.output));
+  if (form_) return;
   if (spec_.forms.size() == 1) {
     const CallForm& only = spec_.forms[0];
     if (only.arguments.size() == 1) {
-      types.equal(*this, in, "its input", term_of(types, only.arguments[0]), "what the function takes");
+      types.input_is(*this, term_of(types, only.arguments[0]));
     } else if (!only.arguments.empty()) {
       const Pattern all{.kind = Pattern::Kind::kTuple, .items = only.arguments};
-      types.equal(*this, in, "its input", term_of(types, all), "what the function takes");
+      types.input_is(*this, term_of(types, all));
     }
     if (only.gives_objects) {
       const Slot* none = nullptr;
-      types.equal(*this, out, "its output", types.of(only.result_type(none)), "what the function gives");
+      types.output_is(*this, types.of(only.result_type(none)));
     }
   }
   if (!types.look_whole(in, *this)) return;
   const Type input = type_of(in);
-  for (const CallForm& form : spec_.forms)
-    if (takes(form, input)) {
-      form_ = &form;
-      break;
-    }
-  if (form_ == nullptr) {
+  for (std::size_t i = 0; i < spec_.forms.size() && !form_; ++i)
+    if (takes(spec_.forms[i], input)) form_ = i;
+  if (!form_) {
     std::string expected;
     for (const CallForm& form : spec_.forms) expected += (expected.empty() ? "" : " or ") + to_text(form);
     types.refuse_kind(*this, in, expected);
   }
   std::optional<Type> result;
   try {
-    result = result_of(*form_, input);
+    result = result_of(spec_.forms[*form_], input);
   } catch (const CannotRehearse&) {
     return;  // its output must come from elsewhere: from what follows, or from gives()
   } catch (const UsageError& error) {
-    types.refuse(*this, fmt::format("it is given {}, and refuses\n{}", input.to_text(), error.what()));
+    types.refuse(*this, fmt::format("it refuses {}:\n{}", input.to_text(), error.what()));
   } catch (const std::exception& error) {
-    types.refuse(*this, fmt::format("it is given {}, and throws: {}", input.to_text(), error.what()));
+    types.refuse(*this, fmt::format("it throws when it is given {}: {}", input.to_text(), error.what()));
   }
-  types.equal(*this, out, "its output", types.of(*result), "what the function gives");
+  types.output_is(*this, types.of(*result));
 }
 
 Registers FunctionNode::emit(Emitter& to, const Registers& in_registers, const Registers* want) {
   if (spec_.part != nullptr) {
+    std::vector<MemberPart>& members = to.code().members;
+    members.push_back({resolve(in)->input, resolve(out)->input, spec_.part, spec_.object.get(),
+                       name.empty() ? fmt::format("member {}", members.size() + 1) : name});
     Registers part = to.result(out, want);
     if (spec_.offset)
       to.instruction(to.add(&Walk::member, in_registers, part)).number = *spec_.offset;
@@ -232,12 +235,13 @@ Registers FunctionNode::emit(Emitter& to, const Registers& in_registers, const R
       to.add(&Walk::field, in_registers, part, to.own(FieldSpec{spec_.part, spec_.object.get()}));
     return part;
   }
+  const CallForm& form = spec_.forms[*form_];
   ApplySpec spec;
-  spec.call = form_->call;
+  spec.call = form.call;
   spec.object = spec_.object.get();
   spec.site.where = where;
   add_input_types(type_of(in), spec.site.types);
-  const bool checked = std::any_of(form_->arguments.begin(), form_->arguments.end(), &varies) && !form_->gives_objects;
+  const bool checked = std::any_of(form.arguments.begin(), form.arguments.end(), &varies) && !form.gives_objects;
   if (checked) add_slot_types(type_of(out), spec.results);
   Registers result = to.result(out, want);
   ApplySpec* const owned = to.own(std::move(spec));
@@ -246,6 +250,10 @@ Registers FunctionNode::emit(Emitter& to, const Registers& in_registers, const R
   owned->site.in = instruction.in;
   owned->site.out = instruction.out;
   return result;
+}
+
+std::string detail::layer_label(const std::string& type, const Parameter& weights) {
+  return fmt::format("{}({})", type, weights.name());
 }
 
 Block function_block(FunctionSpec spec, SourceLine where) {

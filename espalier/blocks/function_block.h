@@ -1,6 +1,8 @@
 /// The node of function(), which rnn() looks at too.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -26,7 +28,7 @@ class FunctionNode : public BlockNode {
   Type rehearse(const CallForm& form, const Type& input, DType dtype) const;
 
   FunctionSpec spec_;
-  const CallForm* form_ = nullptr;  // the signature in use, once the input is known
+  std::optional<std::size_t> form_;  // the signature in use, once the input is known
 };
 
 }  // namespace espalier::blocks

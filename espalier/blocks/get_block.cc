@@ -23,7 +23,7 @@ void load(Walk& walk, const Instruction& at) {
   const Slot::Sequence sequence = walk.in(at, 0).sequence;
   const std::int64_t place = spec.place < 0 ? spec.place + sequence.count : spec.place;
   if (place < 0 || place >= sequence.count)
-    refuse_data(fmt::format("element {} is asked for, and there are {}", spec.place, sequence.count));
+    refuse_data(fmt::format("there is no element {} in a sequence of {}", spec.place, sequence.count));
   for (std::int32_t i = 0; i < spec.width; ++i) walk.out(at, i) = sequence.data[place * spec.width + i];
 }
 
@@ -49,10 +49,11 @@ class GetNode : public BlockNode {
         if (!key_.empty()) break;
         types.output_is(*this, given->items[0]);
         return;
-      case Term::Kind::kInfinite: types.refuse(*this, fmt::format("its input is {}, which has no end", to_text(given)));
+      case Term::Kind::kInfinite:
+        types.refuse(*this, fmt::format("it needs a sequence that ends, but is given {}", to_text(given)));
       default: break;
     }
-    types.refuse_kind(*this, given, key_.empty() ? "an input, a tuple or a sequence" : "an input");
+    types.refuse_kind(*this, given, key_.empty() ? "data (input<T>), a tuple or a sequence" : "data (input<T>)");
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {
     Term* given = resolve(in);
@@ -75,8 +76,7 @@ class GetNode : public BlockNode {
   std::size_t item_of(Inference& types, const Term& tuple) const {
     const std::int64_t count = std::ssize(tuple.items);
     const std::int64_t item = place_ < 0 ? place_ + count : place_;
-    if (item < 0 || item >= count)
-      types.refuse(*this, fmt::format("item {} is asked for, and its input has {} items", place_, count));
+    if (item < 0 || item >= count) types.refuse(*this, fmt::format("there is no item {} in {}", place_, to_text(in)));
     return static_cast<std::size_t>(item);
   }
 
@@ -87,8 +87,7 @@ class GetNode : public BlockNode {
 }  // namespace
 
 Block get(std::string name, const char* file, std::int32_t line) {
-  if (name.empty())
-    throw UsageError("get: a name is expected, and an empty one is given\n  at " + SourceLine{file, line}.to_string());
+  if (name.empty()) throw UsageError("get: the name is empty\n  at " + SourceLine{file, line}.to_string());
   return make_block<GetNode>({file, line}, {}, std::move(name), std::int64_t{0});
 }
 

@@ -16,6 +16,29 @@ bool contains(Term* whole, const Term* part) {
          std::any_of(whole->items.begin(), whole->items.end(), [&](Term* item) { return contains(item, part); });
 }
 
+bool is_sequence(const Term& term) {
+  return term.is(Term::Kind::kSequence) || term.is(Term::Kind::kInfinite) ||
+         (term.is(Term::Kind::kUnknown) && term.element != nullptr);
+}
+
+/// A line on what to do about two kinds of types that meet; empty if nothing is always right.
+std::string_view advice_on(Term* a, Term* b) {
+  a = resolve(a);
+  b = resolve(b);
+  const auto are = [&](const auto& one, const auto& other) { return (one(*a) && other(*b)) || (one(*b) && other(*a)); };
+  const auto is = [](Term::Kind kind) { return [kind](const Term& term) { return term.is(kind); }; };
+  if (are(is_sequence, is(Term::Kind::kTensor)))
+    return "\n  hint: map(block) runs a block on each element; sum(), mean(), max(), rnn() and stack() make tensors of "
+           "a sequence";
+  if (are(is(Term::Kind::kTuple), is(Term::Kind::kTensor)))
+    return "\n  hint: get(i) takes one item of a tuple, concat() joins all, all_of({...}) makes a tuple";
+  if (are(is(Term::Kind::kInput), is(Term::Kind::kTensor)))
+    return "\n  hint: scalar(), vector(n), tensor(shape) and embedding(table) make tensors of data (input<T>)";
+  if (a->is(Term::Kind::kInput) && b->is(Term::Kind::kInput))
+    return "\n  hint: a block reads one type of data, in all places where it is used; make another block for the other";
+  return "";
+}
+
 }  // namespace
 
 Term* Inference::tensor(const Shape& shape) {
@@ -112,27 +135,28 @@ bool Inference::unify(Term* a, Term* b) {
   return true;
 }
 
-void Inference::equal(BlockNode& who, Term* a, std::string_view a_is, Term* b, std::string_view b_is) {
+void Inference::equal(BlockNode& who, Term* a, std::string_view a_says, Term* b, std::string_view b_says) {
   const std::string a_text = to_text(a);  // as they were before
   const std::string b_text = to_text(b);
-  if (!unify(a, b))
-    refuse(who, fmt::format("{} is {} and {} is {}{}", a_is, a_text, b_is, b_text,
-                            holds_itself_ ? ": a type that would hold itself" : ""));
+  const std::string_view advice = advice_on(a, b);
+  if (unify(a, b)) return;
+  refuse(who, holds_itself_
+                  ? fmt::format("{} {}, but {} {}, a type that would contain itself", a_says, a_text, b_says, b_text)
+                  : fmt::format("{} {}, but {} {}{}", a_says, a_text, b_says, b_text, advice));
 }
 
-void Inference::elements_are(BlockNode& who, Term* term, std::string_view its_is, Term* element,
-                             std::string_view element_is) {
+void Inference::elements_are(BlockNode& who, Term* term, std::string_view its_says, Term* element,
+                             std::string_view element_says) {
   term = resolve(term);
   if (!term->is(Term::Kind::kUnknown)) return;  // then rules say it, which look at what it is
   if (term->element == nullptr)
     term->element = element;
   else
-    equal(who, term->element, its_is, element, element_is);
+    equal(who, term->element, its_says, element, element_says);
 }
 
 void Inference::gets_nothing(BlockNode& who, BlockNode& inside, std::string_view called) {
-  if (!inside.ignores_input())
-    equal(who, inside.in, fmt::format("the input of {}", called), nothing(), "what that is given");
+  if (!inside.ignores_input()) equal(who, inside.in, fmt::format("{} takes", called), nothing(), "is given");
 }
 
 void Inference::run(BlockNode& first) {
@@ -154,7 +178,7 @@ void Inference::refuse(const BlockNode& who, const std::string& sentence) const 
 }
 
 void Inference::refuse_kind(const BlockNode& who, Term* given, std::string_view expected) const {
-  refuse(who, fmt::format("its input is {}; {} is expected", to_text(given), expected));
+  refuse(who, fmt::format("it takes {}, but is given {}", expected, to_text(given)));
 }
 
 }  // namespace espalier::blocks

@@ -32,23 +32,25 @@ class Inference {
   /// The same for all that is in it.
   bool look_whole(Term* term, BlockNode& who);
 
-  /// Makes both equal. Refuses (UsageError) types that differ, as "<who>: <a_is> is A and <b_is> is B".
-  void equal(BlockNode& who, Term* a, std::string_view a_is, Term* b, std::string_view b_is);
+  /// Makes both equal. Refuses (UsageError) types that differ, as "<who>: <a_says> A, but <b_says> B"; each phrase has
+  /// a verb, as in "scalar() gives".
+  void equal(BlockNode& who, Term* a, std::string_view a_says, Term* b, std::string_view b_says);
   /// The same for a block inside `who` that runs without an input. One that does not look at its input may have any.
   void gets_nothing(BlockNode& who, BlockNode& inside, std::string_view called);
-  void input_is(BlockNode& who, Term* term) { equal(who, who.in, "its input", term, "what it takes"); }
-  void output_is(BlockNode& who, Term* term) { equal(who, who.out, "its output", term, "what is made of it"); }
+  void input_is(BlockNode& who, Term* term) { equal(who, who.in, "it is given", term, "it takes"); }
+  void output_is(BlockNode& who, Term* term) { equal(who, term, "it gives", who.out, "its output must be"); }
 
   /// While a term is unknown: each of its elements, should it turn out to have some, is `element`. So types flow
   /// through sequences before it is known what holds them. Refuses (UsageError) what differs, as equal() does.
-  void elements_are(BlockNode& who, Term* term, std::string_view its_is, Term* element, std::string_view element_is);
+  void elements_are(BlockNode& who, Term* term, std::string_view its_says, Term* element,
+                    std::string_view element_says);
 
   /// Runs a block's rule, and all that become due.
   void run(BlockNode& first);
 
   /// UsageError: "<who>: <sentence>", then the path and the line.
   [[noreturn]] void refuse(const BlockNode& who, const std::string& sentence) const;
-  /// "its input is A; <expected> is expected"
+  /// "it takes <expected>, but is given A"
   [[noreturn]] void refuse_kind(const BlockNode& who, Term* given, std::string_view expected) const;
 
  private:

@@ -12,6 +12,7 @@
 #include "espalier/blocks/key_reader.h"
 #include "espalier/blocks/numbers.h"
 #include "espalier/blocks/walk.h"
+#include "espalier/nn/embedding.h"
 
 namespace espalier::blocks {
 namespace {
@@ -26,7 +27,7 @@ class LeafNode : public BlockNode {
     types.output_is(*this, types.tensor(shape_));
     Term* given = types.look(in, *this);
     if (given->is(Term::Kind::kUnknown)) return;
-    if (!given->is(Term::Kind::kInput)) types.refuse_kind(*this, given, "an input");
+    if (!given->is(Term::Kind::kInput)) types.refuse_kind(*this, given, "data (input<T>)");
     if (!can_read(*given->input)) types.refuse_kind(*this, given, expected());
   }
 
@@ -75,7 +76,7 @@ class NumbersNode : public LeafNode {
  protected:
   bool can_read(const InputType& type) const override { return can_read_numbers(type, shape()); }
   std::string expected() const override {
-    return shape().rank() == 0 ? "an input that is a number" : "an input that is a list of numbers";
+    return shape().rank() == 0 ? "data that is a number" : "data that is a list of numbers";
   }
 };
 
@@ -93,14 +94,14 @@ std::int64_t place_in(const OneHotSpec& spec, const void* object) {
     const std::int64_t number = read_integer(*spec.type, object);
     const std::int64_t count = spec.shape.elements();
     if (number < spec.start || number >= spec.start + count)
-      refuse_data(fmt::format("{} is outside {} to {}", number, spec.start, spec.start + count - 1));
+      refuse_data(fmt::format("{} is not between {} and {}", number, spec.start, spec.start + count - 1));
     return number - spec.start;
   }
   const KeyView key = read_key(*spec.type, object);
   const auto found =
       std::find_if(spec.elements.begin(), spec.elements.end(), [&](const Key& element) { return key.is(element); });
   if (found != spec.elements.end()) return found - spec.elements.begin();
-  if (spec.unknown == Unknown::kRefused) refuse_data(fmt::format("{} is none of its elements", key.to_text()));
+  if (spec.unknown == Unknown::kRefused) refuse_data(fmt::format("{} is not one of its elements", key.to_text()));
   return -1;
 }
 
@@ -130,7 +131,7 @@ class OneHotNode : public LeafNode {
     return type.integer != nullptr || (!elements_.empty() && type.text != nullptr);
   }
   std::string expected() const override {
-    return elements_.empty() ? "an input that is a whole number" : "an input that is a whole number or a text";
+    return elements_.empty() ? "data that is a whole number" : "data that is a whole number or a string";
   }
 
  private:
@@ -169,10 +170,10 @@ Block one_hot(std::int64_t start, std::int64_t stop, const char* file, std::int3
   const SourceLine where{file, line};
   if (stop <= start)
     throw UsageError(
-        fmt::format("{}: there is no number from {} to below {}\n  at {}", label, start, stop, where.to_string()));
+        fmt::format("{}: the range from {} to below {} is empty\n  at {}", label, start, stop, where.to_string()));
   constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
   if (const std::uint64_t count = static_cast<std::uint64_t>(stop) - static_cast<std::uint64_t>(start); count > kMost)
-    throw UsageError(fmt::format("{}: at most {} numbers are expected, and these are {}\n  at {}", label, kMost, count,
+    throw UsageError(fmt::format("{}: it has {} elements; at most {} are supported\n  at {}", label, count, kMost,
                                  where.to_string()));
   return make_block<OneHotNode>(where, {}, label, start, stop - start, std::vector<Key>(), Unknown::kRefused);
 }
@@ -181,7 +182,7 @@ Block one_hot(const std::vector<Key>& elements, Unknown unknown, const char* fil
   const std::string label = fmt::format("one_hot({} elements)", elements.size());
   const SourceLine where{file, line};
   if (elements.empty())
-    throw UsageError(fmt::format("{}: at least one element is expected\n  at {}", label, where.to_string()));
+    throw UsageError(fmt::format("{}: it needs at least one element\n  at {}", label, where.to_string()));
   for (std::size_t i = 0; i < elements.size(); ++i)
     if (std::find(elements.begin(), elements.begin() + static_cast<std::ptrdiff_t>(i), elements[i]) !=
         elements.begin() + static_cast<std::ptrdiff_t>(i))
@@ -217,8 +218,10 @@ Block lookup(const Vocabulary& vocabulary, const char* file, std::int32_t line) 
 }
 
 Block embedding(const nn::Embedding& table, const char* file, std::int32_t line) {
-  return function_block(make_function_spec(table, fmt::format("embedding({} x {})", table.rows(), table.dim())),
-                        {file, line});
+  const Parameter& weights = table.table();
+  return function_block(
+      make_function_spec(table, fmt::format("embedding({}{})", weights.name(), weights.shape().to_string())),
+      {file, line});
 }
 
 }  // namespace espalier::blocks

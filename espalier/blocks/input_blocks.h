@@ -13,7 +13,10 @@
 
 #include "espalier/base/export.h"
 #include "espalier/blocks/block.h"
-#include "espalier/nn/embedding.h"
+
+namespace espalier::nn {
+class Embedding;
+}
 
 namespace espalier::blocks {
 

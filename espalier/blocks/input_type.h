@@ -16,9 +16,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -90,7 +90,8 @@ constexpr NamedField<Accessor> field(const char* name, Accessor accessor) {
   return {name, accessor};
 }
 
-/// The one table of a type in the process: the first that was registered.
+/// The one table of a type in the process: the first that was registered. If another type of the same name has one, the
+/// name of this one becomes longer: different types have different names.
 ESPALIER_EXPORT const InputType& register_input_type(std::type_index type, InputType (*make)());
 /// By the name in its table; null if none is registered.
 ESPALIER_EXPORT const InputType* find_input_type(std::string_view name);
@@ -113,8 +114,9 @@ inline bool is_null(const InputType& type, const void* object) {
 }
 /// The object in a few words, for messages.
 ESPALIER_EXPORT std::string describe(const InputType& type, const void* object);
-/// What walking adds the block, its path and the instance to.
-[[noreturn]] ESPALIER_EXPORT void refuse_data(const std::string& sentence);
+/// Throws a DataError, to which the model that runs adds the block, its path, the instance and the place of the object
+/// in its data; without an object, the place of what the block reads.
+[[noreturn]] ESPALIER_EXPORT void refuse_data(const std::string& sentence, const void* object = nullptr);
 
 namespace detail {
 
@@ -188,17 +190,29 @@ std::string type_name() {
   std::string_view name = __PRETTY_FUNCTION__;
   name.remove_prefix(name.find("T = ") + 4);
   name = name.substr(0, name.find_first_of(";]"));
-  if (const auto colons = name.rfind("::");
-      colons != std::string_view::npos && name.find('<') == std::string_view::npos)
+  if constexpr (std::is_same_v<T, std::string>)
+    name = "string";
+  else if constexpr (std::is_same_v<T, std::string_view>)
+    name = "string_view";
+  else if (const auto colons = name.rfind("::");
+           colons != std::string_view::npos && name.find('<') == std::string_view::npos)
     name.remove_prefix(colons + 2);
   return std::string(name);
 }
+/// A container by its own name and that of its elements, as in vector<int>.
+ESPALIER_EXPORT std::string range_name(std::string_view range, std::string_view element);
 template <class T>
 concept Text = std::is_convertible_v<const T&, std::string_view>;
 template <class T>
 concept NumberLike = std::is_arithmetic_v<T> || std::is_enum_v<T>;
+/// Anything to loop over. Not std::ranges: clang 14 cannot compile the views of the standard library of g++ 12.
 template <class T>
-concept Range = std::ranges::range<const T> && !Text<T>;
+concept Iterable = requires(T& all) {
+  std::begin(all) != std::end(all);
+  *std::begin(all);
+};
+template <class T>
+concept Range = Iterable<const T> && !Text<T>;
 template <class T>
 concept TupleLike = requires {
   std::tuple_size<T>::value;
@@ -214,16 +228,25 @@ concept HasFields = requires {
   Fields<T>::kList;
 };
 template <class T>
-using ElementOf = std::ranges::range_reference_t<const T>;
+using ElementOf = decltype(*std::begin(std::declval<const T&>()));
+
+template <class T>
+std::int64_t size_of(const T& range) {
+  if constexpr (requires { std::size(range); }) {
+    return static_cast<std::int64_t>(std::size(range));
+  } else {
+    std::int64_t count = 0;
+    for (auto at = std::begin(range); at != std::end(range); ++at) ++count;
+    return count;
+  }
+}
 
 template <class T>
 void add_range(InputType& type) {
   using Element = ElementOf<T>;
-  type.name = "range<" + type_name<ReadAs<Element>>() + ">";
+  type.name = range_name(type.name, type_name<ReadAs<Element>>());
   type.element = &input_type<ReadAs<Element>>;
-  type.size = [](const void* object) {
-    return static_cast<std::int64_t>(std::ranges::distance(*static_cast<const T*>(object)));
-  };
+  type.size = [](const void* object) { return size_of(*static_cast<const T*>(object)); };
   type.elements = [](const void* object, Slot* to, Keep& keep) {
     for (Element element : *static_cast<const T*>(object))
       (to++)->input = kept_address(std::forward<Element>(element), keep);
@@ -287,7 +310,6 @@ InputType make_input_type() {
     [&]<std::size_t... i>(std::index_sequence<i...>) { type.fields = {named_field<T, i>()...}; }
     (std::make_index_sequence<std::tuple_size_v<decltype(Fields<T>::kList)>>());
   } else if constexpr (Text<T>) {
-    type.name = "string";
     type.text = [](const void* object, std::string_view& to) {
       to = *static_cast<const T*>(object);
       return true;

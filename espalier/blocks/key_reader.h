@@ -29,7 +29,7 @@ inline KeyView read_key(const InputType& type, const void* object) {
     key.is_text = type.text != nullptr && type.text(object, key.text);
     if (key.is_text) return key;
   }
-  refuse_data("a whole number or a text is expected, and " + describe(type, object) + " is given");
+  refuse_data("expected a whole number or a string, but got " + describe(type, object), object);
 }
 
 }  // namespace espalier::blocks

@@ -31,7 +31,6 @@ struct Child {
 class BlockNode {
  public:
   BlockNode() = default;
-  BlockNode(const BlockNode&) = delete;
   BlockNode& operator=(const BlockNode&) = delete;
   virtual ~BlockNode() = default;
 
@@ -55,6 +54,8 @@ class BlockNode {
   /// For messages: label(), with the user's name.
   std::string title() const;
 
+  /// Copies a node of this class; set by new_block(). The copy still refers to the terms and children of the original.
+  std::unique_ptr<BlockNode> (*copy)(const BlockNode& node) = nullptr;
   Term* in = nullptr;
   Term* out = nullptr;
   std::string name;  // the user's
@@ -62,6 +63,9 @@ class BlockNode {
   std::vector<Child> children;
   BlockNode* parent = nullptr;  // the first that took it in
   std::string label_in_parent;
+
+ protected:
+  BlockNode(const BlockNode&) = default;
 };
 
 struct Pool {

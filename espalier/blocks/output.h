@@ -131,7 +131,7 @@ class OutputTree {
   };
 
   void require(bool fulfilled, const char* expected) const {
-    if (!fulfilled) throw UsageError("output: it is " + type_.to_text() + "; " + expected + " is expected");
+    if (!fulfilled) throw UsageError("output: it is " + type_.to_text() + ", not " + expected);
   }
   void add_leaves(std::vector<Leaf>& to) const {
     if (type_.is(Type::Kind::kTensor)) to.push_back(leaf_);

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "espalier/base/error.h"
-#include "espalier/blocks/build.h"
 #include "espalier/blocks/code.h"
 #include "espalier/blocks/emitter.h"
 #include "espalier/blocks/inference.h"
+#include "espalier/blocks/model_copy.h"
 #include "espalier/blocks/root_input.h"
 #include "espalier/blocks/walk.h"
 #include "espalier/ops/scale.h"
@@ -17,33 +17,27 @@
 namespace espalier::blocks {
 namespace {
 
-/// All blocks of a model, each once.
-void collect(BlockNode& node, std::vector<BlockNode*>& to) {
-  if (std::find(to.begin(), to.end(), &node) != to.end()) return;
-  to.push_back(&node);
-  for (const Child& child : node.children) collect(*child.node, to);
-}
-
 void require_known(const BlockNode& node, SourceLine where) {
   for (const auto& [term, which] : {std::pair{node.in, "input"}, std::pair{node.out, "output"}})
     if (!is_known(term))
-      throw UsageError(fmt::format("{}: the type of its {} is not known: {}{}\n  made at {}\n  at {}", node.title(),
-                                   which, to_text(term), path_line(node), node.where.to_string(), where.to_string()));
+      throw UsageError(
+          fmt::format("{}: the type of its {} cannot be worked out; known so far: {}\n"
+                      "  hint: say it with takes(type) or gives(type){}\n  made at {}\n  at {}",
+                      node.title(), which, to_text(term), path_line(node), node.where.to_string(), where.to_string()));
 }
 
-void bind_types(const Block& root, const InputType& input, SourceLine where) {
-  Inference types(*pool_of(root.pool()), where);
-  bind_root_input(types, *root.node(), root.node()->in, input);
-  std::vector<BlockNode*> all;
-  collect(*root.node(), all);
-  for (BlockNode* node : all) {
+/// Finds all types of a model for data of type `input`.
+void bind_types(const ModelCopy& model, const InputType& input, SourceLine where) {
+  Inference types(*model.pool, where);
+  bind_root_input(types, model.root(), model.root().in, input);
+  for (BlockNode* node : model.nodes) {
     node->check();
     if (node->ignores_input() && resolve(node->in)->is(Term::Kind::kUnknown)) {
-      types.equal(*node, node->in, "its input", types.nothing(), "nothing");
+      types.equal(*node, node->in, "it takes", types.nothing(), "is given");
       types.run(*node);
     }
   }
-  for (const BlockNode* node : all) require_known(*node, where);
+  for (const BlockNode* node : model.nodes) require_known(*node, where);
 }
 
 template <class Entry>
@@ -68,26 +62,28 @@ std::vector<InstanceResult::Entry> InstanceResult::metric(std::string_view name)
 }
 std::vector<InstanceResult::Entry> InstanceResult::tap(std::string_view name) const { return of_name(taps, name); }
 
-void refuse_loss(const std::string& why) { throw UsageError("program: a loss is asked for, and " + why); }
+void refuse_loss(const std::string& why) { throw UsageError("program: cannot compute a loss: " + why); }
 
 Program::Program(const BlockArg& block, const ProgramOptions& options) : Program(block, nullptr, options) {}
 
 Program::Program(const BlockArg& block, const InputType* input, const ProgramOptions& options)
-    : block_(block.block()), input_(input) {
+    : block_(block.block()), where_(block.where()), input_(input) {
   if (input_ == nullptr) {
     Term* wanted = resolve(block_.node()->in);
     input_ = wanted->is(Term::Kind::kInput) ? wanted->input : &input_type<Value>();
   }
-  bind_types(block_, *input_, block.where());
+  const ModelCopy model = copy_model(*block_.node());
+  bind_types(model, *input_, where_);
   auto code = std::make_shared<Code>();
   Emitter emitter(*code, options.watch);
-  emitter.emit_root(*block_.node(), *input_);
+  emitter.emit_root(model.root(), *input_);
   for (const std::string& name : options.watch)
     if (std::none_of(code->taps.begin(), code->taps.end(),
                      [&](const Channel& tap) { return tap.name == name || tap.name.ends_with(" / " + name); }))
-      throw UsageError(fmt::format("program: no block is called \"{}\"\n  at {}", name, block.where().to_string()));
+      throw UsageError(fmt::format("program: no block is named \"{}\"\n  at {}", name, where_.to_string()));
   code_ = std::move(code);
-  output_type_ = type_of(block_.node()->out);
+  block_input_type_ = type_of(model.root().in);
+  output_type_ = type_of(model.root().out);
 }
 
 Type Program::input_type_of_data() const { return Type::input(*input_); }
@@ -95,7 +91,9 @@ Type Program::input_type_of_data() const { return Type::input(*input_); }
 void Program::require_type(const InputType& given) const {
   if (&given != input_)
     throw UsageError(
-        fmt::format("program: its inputs are of the C++ type {}, and a {} is given", input_->name, given.name));
+        fmt::format("program: it was compiled for data of type {}, but is given {}\n"
+                    "  hint: Program::of<T>(block) compiles a block for data of type T",
+                    input_->name, given.name));
 }
 
 Output Program::record_one(Graph& graph, const void* input) const {
@@ -134,7 +132,7 @@ Recording Program::record_many(Graph& graph, const std::vector<const void*>& inp
     entries(walk.metrics, code_->metrics, number, recording.metrics);
     entries(walk.taps, code_->taps, number, recording.taps);
   }
-  if (!walk.losses().empty()) recording.loss = sum(walk.losses());
+  if (!walk.losses().empty()) recording.loss = sum(Operands(walk.losses(), where_));
   return recording;
 }
 
@@ -152,13 +150,13 @@ std::optional<Expr> Program::sum_of_losses(Graph& graph, const std::vector<const
     walk.run(graph, inputs[i], options.first_number + static_cast<std::int64_t>(i));
   }
   if (walk.losses().empty()) return std::nullopt;
-  return sum(walk.losses());
+  return sum(Operands(walk.losses(), where_));
 }
 
 Expr Program::loss_of(Graph& graph, const std::vector<const void*>& inputs, const InstanceOptions& options) const {
   const std::optional<Expr> total = sum_of_losses(graph, inputs, options);
   if (!total) refuse_loss("the inputs reach no loss() block");
-  return scale(*total, 1 / static_cast<double>(inputs.size()));
+  return scale(Operand(*total, where_), 1 / static_cast<double>(inputs.size()));
 }
 
 std::vector<InstanceResult> Program::compute_many(const std::vector<const void*>& inputs,

@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -69,8 +68,9 @@ struct Recording {
 
 class ESPALIER_EXPORT Program {
  public:
-  /// Compiles blocks whose input is data of the C++ type that they say, of Value if they say none. Refuses (UsageError)
-  /// types that are not known, declarations that are not resolved, outputs that nobody uses.
+  /// Compiles a block for data of the C++ type that it takes; of Value, if it leaves that open. The block itself stays
+  /// as it is, and can be compiled again for other data. Refuses (UsageError) types that cannot be found, declarations
+  /// that are not resolved, outputs that no block uses.
   explicit Program(const BlockArg& block, const ProgramOptions& options = {});
   /// The same for data of type T.
   template <class T>
@@ -79,7 +79,11 @@ class ESPALIER_EXPORT Program {
   }
 
   Type input_type_of_data() const;
+  /// What the block takes; data are read into tensors, tuples and sequences where it takes such.
+  const Type& block_input_type() const { return block_input_type_; }
   const Type& output_type() const { return output_type_; }
+  /// The line that compiled it.
+  SourceLine where() const { return where_; }
 
   /// Records one instance into what is the current instance of the graph.
   template <class T>
@@ -88,13 +92,13 @@ class ESPALIER_EXPORT Program {
     return record_one(graph, object);
   }
   /// Begins an instance for each input, and records it.
-  template <std::ranges::input_range Inputs>
+  template <detail::Iterable Inputs>
   Recording record_all(Graph& graph, const Inputs& inputs, const InstanceOptions& options = {}) const {
     return record_many(graph, addresses(inputs), options);
   }
   /// The mean over the inputs of what loss() blocks collect. Refuses (UsageError) a model that collects none, and no
   /// inputs.
-  template <std::ranges::input_range Inputs>
+  template <detail::Iterable Inputs>
   Expr loss(Graph& graph, const Inputs& inputs, const InstanceOptions& options = {}) const {
     return loss_of(graph, addresses(inputs), options);
   }
@@ -123,10 +127,10 @@ class ESPALIER_EXPORT Program {
   Program(const BlockArg& block, const InputType* input, const ProgramOptions& options);
   template <class Inputs>
   std::vector<const void*> addresses(const Inputs& inputs) const {
-    static_assert(std::is_lvalue_reference_v<std::ranges::range_reference_t<const Inputs>>,
-                  "the inputs must lie in memory: make a std::vector of them");
+    static_assert(std::is_lvalue_reference_v<detail::ElementOf<Inputs>>,
+                  "the inputs of a program must be in memory: make a std::vector of them, or use stream()");
     std::vector<const void*> result;
-    if constexpr (std::ranges::sized_range<const Inputs>) result.reserve(std::ranges::size(inputs));
+    if constexpr (requires { std::size(inputs); }) result.reserve(std::size(inputs));
     for (const auto& input : inputs) result.push_back(address(input));
     return result;
   }
@@ -135,12 +139,14 @@ class ESPALIER_EXPORT Program {
   InstanceResult eval_one(const void* input, const GraphOptions& options) const;
 
   Block block_;  // holds the functions that the code calls
+  SourceLine where_;
   std::shared_ptr<const Code> code_;
   const InputType* input_ = nullptr;
+  Type block_input_type_;
   Type output_type_;
 };
 
-/// "A loss is asked for, and " why not.
+/// UsageError: "cannot compute a loss", and why.
 [[noreturn]] ESPALIER_EXPORT void refuse_loss(const std::string& why);
 
 /// eval(block, input) : what a block makes of one input, computed.

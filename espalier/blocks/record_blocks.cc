@@ -20,7 +20,7 @@ class AllOfNode : public BlockNode {
   void infer(Inference& types) override {
     std::vector<Term*> items;
     for (const Child& child : children) {
-      types.equal(*this, in, "its input", child.node->in, "the input of " + child.node->title());
+      types.equal(*this, in, "it is given", child.node->in, child.node->title() + " takes");
       items.push_back(child.node->out);
     }
     types.output_is(*this, items.empty() ? types.nothing() : types.tuple(std::move(items)));
@@ -39,7 +39,7 @@ class AllOfNode : public BlockNode {
 class IdentityNode : public BlockNode {
  public:
   std::string label() const override { return "identity()"; }
-  void infer(Inference& types) override { types.equal(*this, in, "its input", out, "its output"); }
+  void infer(Inference& types) override { types.equal(*this, in, "it is given", out, "its output must be"); }
   Registers emit(Emitter&, const Registers& in_registers, const Registers*) override { return in_registers; }
 };
 
@@ -79,23 +79,23 @@ void RecordNode::infer(Inference& types) {
     case Term::Kind::kUnknown: return;
     case Term::Kind::kTuple:
       if (given->items.size() != children.size())
-        types.refuse(*this, fmt::format("it has {} blocks, and its input {} items: {}", children.size(),
+        types.refuse(*this, fmt::format("it has {} blocks, but its input has {} items: {}", children.size(),
                                         given->items.size(), to_text(given)));
       for (std::size_t i = 0; i < children.size(); ++i)
-        types.equal(*this, given->items[i], fmt::format("item {} of its input", i), children[i].node->in,
-                    "the input of " + children[i].node->title());
+        types.equal(*this, given->items[i], fmt::format("item {} of its input is", i), children[i].node->in,
+                    children[i].node->title() + " takes");
       return;
     case Term::Kind::kInput:
       if (!by_name_ && !given->input->fields.empty() && given->input->fields.size() != children.size())
-        types.refuse(*this, fmt::format("it has {} blocks, and its input {} fields: {}", children.size(),
+        types.refuse(*this, fmt::format("it has {} blocks, but its input has {} fields: {}", children.size(),
                                         given->input->fields.size(), to_text(given)));
       for (std::size_t i = 0; i < children.size(); ++i)
         types.equal(
             *this, types.input(part_type(types, *this, *given->input, key(i), static_cast<std::int64_t>(i))),
-            by_name_ ? fmt::format("field \"{}\" of its input", key(i)) : fmt::format("field {} of its input", i),
-            children[i].node->in, "the input of " + children[i].node->title());
+            by_name_ ? fmt::format("field \"{}\" of its input is", key(i)) : fmt::format("field {} of its input is", i),
+            children[i].node->in, children[i].node->title() + " takes");
       return;
-    default: types.refuse_kind(*this, given, "an input or a tuple");
+    default: types.refuse_kind(*this, given, "data (input<T>) or a tuple");
   }
 }
 
@@ -128,8 +128,7 @@ Block record(std::initializer_list<Field> fields, const char* file, std::int32_t
   children.reserve(fields.size());
   for (const Field& field : fields) {
     if (field.name.empty())
-      throw UsageError("record: names of fields are expected, and an empty one is given\n  at " +
-                       SourceLine{file, line}.to_string());
+      throw UsageError("record: the name of a field is empty\n  at " + SourceLine{file, line}.to_string());
     children.push_back({field.block.block(), field.name});
   }
   return record_of(children, true, {file, line});

@@ -22,17 +22,19 @@ class ForwardNode : public BlockNode {
   bool is_declaration() const override { return true; }
   void infer(Inference& types) override {
     if (children.empty()) return;
-    types.equal(*this, in, "its input", children[0].node->in, "the input of what it is resolved to");
-    types.equal(*this, out, "its output", children[0].node->out, "the output of what it is resolved to");
+    types.equal(*this, in, "it is given", children[0].node->in, "the block it is resolved to takes");
+    types.equal(*this, children[0].node->out, "the block it is resolved to gives", out, "its output must be");
   }
   void check() const override {
     if (children.empty())
-      throw UsageError(fmt::format("{}: it was never resolved\n  made at {}", title(), where.to_string()));
+      throw UsageError(
+          fmt::format("{}: it was never resolved; call resolve_to()\n  made at {}", title(), where.to_string()));
     // Declarations that are resolved to each other, and to nothing else, would call each other for ever.
     const BlockNode* next = children[0].node;
     while (next != this && next->is_declaration() && !next->children.empty()) next = next->children[0].node;
     if (next == this)
-      throw UsageError(fmt::format("{}: it is resolved to itself\n  made at {}", title(), where.to_string()));
+      throw UsageError(
+          fmt::format("{}: it is resolved to itself, so it would never end\n  made at {}", title(), where.to_string()));
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {
     return to.emit_call(*children[0].node, name, in_registers, want);
@@ -54,7 +56,7 @@ const Instruction* recall(Walk& walk, const Instruction& at) {
   const auto& spec = *static_cast<const SharedSpec*>(at.data);
   const MemoTable::Found known = walk.memo().find_or_begin(spec.memo, identity_of(spec, walk.in(at, 0).input));
   if (known.state == MemoTable::State::kBegun)
-    refuse_data("what it computes is needed to compute it: the data go in a circle");
+    refuse_data("the data contain a cycle: the result of this part is needed to compute it");
   if (known.state != MemoTable::State::kStored) return &at + 1;
   for (std::int32_t i = 0; i < spec.width; ++i) walk.out(at, i) = known.slots[i];
   return at.other;
@@ -72,10 +74,11 @@ class SharedNode : public BlockNode {
   std::string label() const override { return "shared()"; }
   void infer(Inference& types) override {
     BlockNode& body = *children[0].node;
-    types.equal(*this, in, "its input", body.in, "the input of " + body.title());
-    types.equal(*this, out, "its output", body.out, "the output of " + body.title());
+    types.equal(*this, in, "it is given", body.in, body.title() + " takes");
+    types.equal(*this, body.out, body.title() + " gives", out, "its output must be");
     Term* given = types.look(in, *this);
-    if (!given->is(Term::Kind::kUnknown) && !given->is(Term::Kind::kInput)) types.refuse_kind(*this, given, "an input");
+    if (!given->is(Term::Kind::kUnknown) && !given->is(Term::Kind::kInput))
+      types.refuse_kind(*this, given, "data (input<T>)");
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers*) override {
     const SharedSpec* spec = to.own(SharedSpec{to.memo_of(*this), resolve(in)->input, Emitter::width(out)});
@@ -100,9 +103,10 @@ Forward forward(std::string name, const char* file, std::int32_t line) {
 void Forward::resolve_to(const BlockArg& body) const {
   BlockNode& node = *block_.node();
   if (!node.children.empty())
-    throw UsageError(fmt::format("{}: it is resolved already\n  at {}", node.title(), body.where().to_string()));
+    throw UsageError(fmt::format("{}: it was resolved before\n  at {}", node.title(), body.where().to_string()));
   if (body.block().node() == &node)
-    throw UsageError(fmt::format("{}: it is resolved to itself\n  at {}", node.title(), body.where().to_string()));
+    throw UsageError(fmt::format("{}: it is resolved to itself, so it would never end\n  at {}", node.title(),
+                                 body.where().to_string()));
   take_in(block_, body.block());
   rewire(block_, body.where());
 }

@@ -23,13 +23,14 @@ const InputType& item_type(const InputType& type, std::size_t item) {
 void bind_root_input(Inference& types, BlockNode& root, Term* wanted, const InputType& given) {
   wanted = resolve(wanted);
   const auto cannot = [&] {
-    types.refuse(root, fmt::format("its input is {}, which cannot be read from a {}", to_text(wanted), given.name));
+    types.refuse(root,
+                 fmt::format("it takes {}, which cannot be read from data of type {}", to_text(wanted), given.name));
   };
   switch (wanted->kind) {
     case Term::Kind::kVoid: return;
     case Term::Kind::kUnknown:
     case Term::Kind::kInput:
-      types.equal(root, wanted, "its input", types.input(given), "what it is given");
+      types.equal(root, wanted, "it takes", types.input(given), "the data are");
       types.run(root);
       return;
     case Term::Kind::kTensor:
@@ -47,12 +48,12 @@ void bind_root_input(Inference& types, BlockNode& root, Term* wanted, const Inpu
   }
 }
 
-Registers emit_root_input(Emitter& to, const InputType& given, Term* wanted, const Registers& from) {
+Registers emit_root_input(Emitter& to, const InputType& given, Term* wanted, const Registers& from, SourceLine where) {
   wanted = resolve(wanted);
   switch (wanted->kind) {
     case Term::Kind::kTensor: {
       Registers leaf = to.registers(1);
-      emit_numbers(to, given, wanted->shape, from, leaf, {});
+      emit_numbers(to, given, wanted->shape, from, leaf, where);
       return leaf;
     }
     case Term::Kind::kTuple: {
@@ -61,7 +62,7 @@ Registers emit_root_input(Emitter& to, const InputType& given, Term* wanted, con
       for (std::size_t i = 0; i < wanted->items.size(); ++i) {
         const Registers item = to.registers(1);
         emit_access(to, given, "", static_cast<std::int64_t>(i), from[0], item[0]);
-        const Registers loaded = emit_root_input(to, item_type(given, i), wanted->items[i], item);
+        const Registers loaded = emit_root_input(to, item_type(given, i), wanted->items[i], item, where);
         all.insert(all.end(), loaded.begin(), loaded.end());
       }
       return all;
@@ -78,7 +79,7 @@ Registers emit_root_input(Emitter& to, const InputType& given, Term* wanted, con
       Loop loop(to, sequence, &element);
       const std::int32_t results = loop.results(wanted->items[0]);
       loop.begin();
-      loop.store(emit_root_input(to, given.element(), wanted->items[0], loop.element), results);
+      loop.store(emit_root_input(to, given.element(), wanted->items[0], loop.element, where), results);
       loop.end();
       return {results};
     }

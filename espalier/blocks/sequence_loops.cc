@@ -26,7 +26,7 @@ class MapNode : public BlockNode {
     // What follows may say what comes out, and that what comes in is infinite.
     Term* made = types.look(out, *this);
     if (made->is(Term::Kind::kUnknown)) {
-      types.elements_are(*this, made, "an element of its output", body.out, "what its block gives");
+      types.elements_are(*this, made, "an element of its output must be", body.out, "its block gives");
       return;
     }
     if (made->is(Term::Kind::kInfinite)) types.input_is(*this, types.infinite(body.in));
@@ -56,11 +56,11 @@ class FoldNode : public BlockNode {
   void infer(Inference& types) override {
     BlockNode& combine = *children[0].node;
     Term* element = types.unknown();
-    types.equal(*this, combine.in, "the input of its combine", types.tuple({out, element}),
-                "a pair of its state and an element");
-    types.equal(*this, combine.out, "the output of its combine", out, "its state");
+    types.equal(*this, combine.in, "its block takes", types.tuple({out, element}),
+                "is given the pair (state, element):");
+    types.equal(*this, combine.out, "its block gives", out, "the state is");
     types.gets_nothing(*this, *children[1].node, "its start");
-    types.equal(*this, children[1].node->out, "the output of its start", out, "its state");
+    types.equal(*this, children[1].node->out, "its start gives", out, "the state is");
     find_elements(types, *this, in, element, Infinite::kRefused);
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers*) override {
@@ -83,41 +83,40 @@ class RnnNode : public BlockNode {
   std::string label() const override { return from_input_ ? "rnn_from()" : "rnn()"; }
   void infer(Inference& types) override {
     BlockNode& cell = *children[0].node;
-    if (state_ == nullptr) {
-      state_ = types.unknown();
-      element_ = types.unknown();
-      output_ = types.unknown();
-    }
-    types.equal(*this, cell.in, "the input of its cell", types.tuple({element_, state_}),
-                "a pair of element and state");
+    Term* const state = types.unknown();
+    Term* const element = types.unknown();
+    Term* const output = types.unknown();
+    types.equal(*this, cell.in, "its cell takes", types.tuple({element, state}), "is given the pair (element, state):");
     if (gives_state_) {
-      types.equal(*this, cell.out, "the output of its cell", state_, "its state");
-      Term* state = types.look(state_, *this);
-      if (state->is(Term::Kind::kUnknown)) return;
-      types.equal(*this, output_, "its output at an element", state->is(Term::Kind::kTuple) ? state->items[0] : state,
-                  "the first part of the state");
+      types.equal(*this, cell.out, "its cell gives", state, "the state is");
+      Term* known = types.look(state, *this);
+      if (known->is(Term::Kind::kUnknown)) return;
+      types.equal(*this, output, "its output for an element is",
+                  known->is(Term::Kind::kTuple) ? known->items[0] : known, "the first part of the state is");
     } else {
-      types.equal(*this, cell.out, "the output of its cell", types.tuple({output_, state_}),
-                  "a pair of output and state");
+      types.equal(*this, cell.out, "its cell gives", types.tuple({output, state}),
+                  "must give the pair (output, state):");
     }
     if (!from_input_) {
       types.gets_nothing(*this, *children[1].node, "its first state");
-      types.equal(*this, children[1].node->out, "its first state", state_, "its state");
+      types.equal(*this, children[1].node->out, "its first state is", state, "the state is");
     }
-    types.output_is(*this, types.tuple({types.sequence(output_), state_}));
+    types.output_is(*this, types.tuple({types.sequence(output), state}));
     Term* source = in;
     if (from_input_) {
       Term* given = types.look(in, *this);
       if (given->is(Term::Kind::kUnknown)) return;
       if (!given->is(Term::Kind::kTuple) || given->items.size() != 2)
-        types.refuse_kind(*this, given, "a pair of a sequence and a state");
-      types.equal(*this, given->items[1], "item 1 of its input", state_, "its state");
+        types.refuse_kind(*this, given, "the pair (sequence, state)");
+      types.equal(*this, given->items[1], "item 1 of its input is", state, "the state is");
       source = given->items[0];
     }
-    find_elements(types, *this, source, element_, Infinite::kRefused);
+    find_elements(types, *this, source, element, Infinite::kRefused);
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers*) override {
-    const std::int32_t width = Emitter::width(state_);
+    const std::vector<Term*>& made_types = resolve(out)->items;  // outputs and state
+    Term* const output = resolve(made_types[0])->items[0];
+    const std::int32_t width = Emitter::width(made_types[1]);
     Term* source = from_input_ ? resolve(in)->items[0] : in;
     const Registers sources(in_registers.begin(), in_registers.end() - (from_input_ ? width : 0));
     const std::int32_t sequence = emit_sequence(to, source, sources);
@@ -126,11 +125,11 @@ class RnnNode : public BlockNode {
       to.move({in_registers.end() - width, in_registers.end()}, state);
     else
       to.emit_child(*this, 1, {}, &state);
-    Loop loop(to, sequence, element_);
-    const std::int32_t outputs = loop.results(output_);
+    Loop loop(to, sequence, resolve(children[0].node->in)->items[0]);
+    const std::int32_t outputs = loop.results(output);
     loop.begin();
     Registers made = to.emit_child(*this, 0, joined(loop.element, state));
-    const std::int32_t output_width = Emitter::width(output_);
+    const std::int32_t output_width = Emitter::width(output);
     loop.store({made.begin(), made.begin() + output_width}, outputs);
     to.move(gives_state_ ? made : Registers(made.begin() + output_width, made.end()), state);
     loop.end();
@@ -140,9 +139,6 @@ class RnnNode : public BlockNode {
  private:
   bool from_input_;
   bool gives_state_;  // the cell is one of nn: its output is the beginning of its state
-  Term* state_ = nullptr;
-  Term* element_ = nullptr;
-  Term* output_ = nullptr;
 };
 
 /// A copy of a sequence, which rounds of pairs shrink.
@@ -180,10 +176,10 @@ class ReduceNode : public BlockNode {
   std::string label() const override { return "reduce()"; }
   void infer(Inference& types) override {
     BlockNode& combine = *children[0].node;
-    types.equal(*this, combine.in, "the input of its combine", types.tuple({out, out}), "a pair of elements");
-    types.equal(*this, combine.out, "the output of its combine", out, "an element");
-    types.gets_nothing(*this, *children[1].node, "what it does without elements");
-    types.equal(*this, children[1].node->out, "what it gives without elements", out, "an element");
+    types.equal(*this, combine.in, "its block takes", types.tuple({out, out}), "is given a pair of elements:");
+    types.equal(*this, combine.out, "its block gives", out, "an element is");
+    types.gets_nothing(*this, *children[1].node, "its block for empty sequences");
+    types.equal(*this, children[1].node->out, "its block for empty sequences gives", out, "an element is");
     find_elements(types, *this, in, out, Infinite::kRefused);
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {

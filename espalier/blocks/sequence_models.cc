@@ -13,6 +13,8 @@
 #include "espalier/blocks/tensor_blocks.h"
 #include "espalier/blocks/walk.h"
 #include "espalier/blocks/zeros.h"
+#include "espalier/nn/child_sum_tree_lstm.h"
+#include "espalier/ops/conv1d.h"
 #include "espalier/ops/stack.h"
 
 namespace espalier::blocks {
@@ -74,7 +76,7 @@ void stack_up(Walk& walk, const Instruction& at) {
   const auto& spec = *static_cast<const StackSpec*>(at.data);
   const std::span<const Expr> given = detail::elements_of<Expr>(walk.in(at, 0));
   if (std::ssize(given) > spec.length)
-    refuse_data(fmt::format("at most {} elements are expected, and there are {}", spec.length, given.size()));
+    refuse_data(fmt::format("expected at most {} elements, but got {}", spec.length, given.size()));
   std::vector<Expr> all(given.begin(), given.end());
   if (std::ssize(all) < spec.length)
     all.resize(static_cast<std::size_t>(spec.length),
@@ -93,8 +95,8 @@ class StackNode : public BlockNode {
     element = types.look(element, *this);
     if (element->is(Term::Kind::kUnknown)) return;
     if (!element->is(Term::Kind::kTensor) || element->shape.rank() == kMaxRank)
-      types.refuse(*this, fmt::format("an element of its input is {}; a tensor of at most {} axes is expected",
-                                      to_text(element), kMaxRank - 1));
+      types.refuse(*this, fmt::format("the elements of its input must be tensors of at most {} axes, but are {}",
+                                      kMaxRank - 1, to_text(element)));
     types.output_is(*this, types.tensor(element->shape.inserted(0, length_)));
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {
@@ -125,16 +127,15 @@ Block bidirectional(const BlockArg& forward, const BlockArg& backward) {
 Block pad(std::int32_t before, std::int32_t after, const char* file, std::int32_t line) {
   const SourceLine where{file, line};
   if (before < 0 || after < 0)
-    throw UsageError(fmt::format("pad: numbers of elements are expected, and {} and {} are given\n  at {}", before,
-                                 after, where.to_string()));
+    throw UsageError(fmt::format("pad: the numbers of elements must not be negative, but are {} and {}\n  at {}",
+                                 before, after, where.to_string()));
   return make_block<PadNode>(where, {}, before, after);
 }
 
 Block conv(std::int32_t width, const BlockArg& layer, Padding padding) {
   const SourceLine at = layer.where();
   if (width < 1)
-    throw UsageError(
-        fmt::format("conv: a width of 1 or more is expected, and {} is given\n  at {}", width, at.to_string()));
+    throw UsageError(fmt::format("conv: the width must be at least 1, but is {}\n  at {}", width, at.to_string()));
   const auto here = [&](const Block& block) { return BlockArg(block, at.file(), at.line()); };
   Block windows =
       here(ngrams(width, at.file(), at.line())) >> here(map(here(here(concat({}, at.file(), at.line())) >> layer)));
@@ -142,11 +143,17 @@ Block conv(std::int32_t width, const BlockArg& layer, Padding padding) {
   return here(pad((width - 1) / 2, width / 2, at.file(), at.line())) >> here(windows);
 }
 
+Block conv(std::int32_t width, const BlockArg& layer) { return conv(width, layer, Padding::kNone); }
+
+Block child_sum(const nn::ChildSumTreeLstm& layer, const char* file, std::int32_t line) {
+  return function_block(make_function_spec(layer, "child_sum()"), {file, line});
+}
+
 Block stack(std::int32_t length, const char* file, std::int32_t line) {
   const SourceLine where{file, line};
   if (length < 1)
     throw UsageError(
-        fmt::format("stack: a length of 1 or more is expected, and {} is given\n  at {}", length, where.to_string()));
+        fmt::format("stack: the length must be at least 1, but is {}\n  at {}", length, where.to_string()));
   return make_block<StackNode>(where, {}, length);
 }
 

@@ -7,9 +7,10 @@
 #include "espalier/base/export.h"
 #include "espalier/blocks/block.h"
 #include "espalier/blocks/sequence.h"
-#include "espalier/nn/attention.h"
-#include "espalier/nn/child_sum_tree_lstm.h"
-#include "espalier/ops/conv1d.h"
+
+namespace espalier {
+enum class Padding : std::int32_t;
+}
 
 namespace espalier::blocks {
 
@@ -65,7 +66,8 @@ ESPALIER_EXPORT Block pad(std::int32_t before, std::int32_t after, const char* f
 /// Padding::kSame zeros make it as long. All windows of all instances run together.
 /// Example: auto local = map(letter) >> conv(3, nn::Linear(model / "conv", 24, 16), Padding::kSame) >> max();
 /// Errors: a width below 1; those of the layer.
-ESPALIER_EXPORT Block conv(std::int32_t width, const BlockArg& layer, Padding padding = Padding::kNone);
+ESPALIER_EXPORT Block conv(std::int32_t width, const BlockArg& layer, Padding padding);
+ESPALIER_EXPORT Block conv(std::int32_t width, const BlockArg& layer);
 
 /// stack(length) : a sequence as one tensor.
 /// Type: seq<float[..]> -> float[length, ..]
@@ -80,10 +82,8 @@ ESPALIER_EXPORT Block stack(std::int32_t length, const char* file = __builtin_FI
 /// Meaning: the Child-Sum Tree-LSTM of nn; without a layer, the plain sum of the children.
 /// Example: tree.resolve_to(all_of({get("word") >> word, get("children") >> map(tree())}) >> child_sum(sum_cell));
 /// Errors: sizes that the layer refuses.
-inline Block child_sum(const nn::ChildSumTreeLstm& layer, const char* file = __builtin_FILE(),
-                       std::int32_t line = __builtin_LINE()) {
-  return function_block(make_function_spec(layer, "child_sum()"), {file, line});
-}
+ESPALIER_EXPORT Block child_sum(const nn::ChildSumTreeLstm& layer, const char* file = __builtin_FILE(),
+                                std::int32_t line = __builtin_LINE());
 inline Block child_sum(const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) {
   return sum(file, line);
 }

@@ -72,7 +72,7 @@ class ZipNode : public BlockNode {
     }
     Term* whole = types.tuple(std::move(elements));
     if (!all_known) {
-      types.elements_are(*this, out, "an element of its output", whole, "what it makes of each");
+      types.elements_are(*this, out, "an element of its output must be", whole, "it makes");
       return;
     }
     types.output_is(*this, all_infinite ? types.infinite(whole) : types.sequence(whole));
@@ -118,11 +118,11 @@ class NgramsNode : public BlockNode {
 
   std::string label() const override { return fmt::format("ngrams({})", n_); }
   void infer(Inference& types) override {
-    if (element_ == nullptr) element_ = types.unknown();
-    Term* given = find_elements(types, *this, in, element_, Infinite::kAllowed);
-    Term* window = types.tuple(std::vector<Term*>(static_cast<std::size_t>(n_), element_));
+    Term* element = types.unknown();
+    Term* given = find_elements(types, *this, in, element, Infinite::kAllowed);
+    Term* window = types.tuple(std::vector<Term*>(static_cast<std::size_t>(n_), element));
     if (given == nullptr) {
-      types.elements_are(*this, out, "an element of its output", window, "what it makes of each");
+      types.elements_are(*this, out, "an element of its output must be", window, "it makes");
       return;
     }
     types.output_is(*this, given->is(Term::Kind::kInfinite) ? types.infinite(window) : types.sequence(window));
@@ -135,14 +135,13 @@ class NgramsNode : public BlockNode {
     }
     Registers result = to.result(out, want);
     const std::int32_t at = to.native<&make_windows>({emit_sequence(to, in, in_registers)}, result);
-    to.instruction(at).count = Emitter::width(element_);
+    to.instruction(at).count = Emitter::width(resolve(out)->items[0]) / n_;
     to.instruction(at).number = n_;
     return result;
   }
 
  private:
   std::int32_t n_;
-  Term* element_ = nullptr;
 };
 
 struct NthSpec {
@@ -156,7 +155,7 @@ void choose_element(Walk& walk, const Instruction& at) {
   const std::int64_t asked = read_integer(*spec.type, walk.in(at, 1).input);
   const std::int64_t place = asked < 0 ? asked + from.count : asked;
   if (place < 0 || place >= from.count)
-    refuse_data(fmt::format("element {} is asked for, and there are {}", asked, from.count));
+    refuse_data(fmt::format("there is no element {} in a sequence of {}", asked, from.count));
   for (std::int32_t i = 0; i < spec.width; ++i) walk.out(at, i) = from.data[place * spec.width + i];
 }
 
@@ -166,13 +165,13 @@ class NthNode : public BlockNode {
   void infer(Inference& types) override {
     Term* index = types.unknown();
     Term* source = types.unknown();
-    types.equal(*this, in, "its input", types.tuple({source, index}), "a pair of a sequence and a number");
+    types.equal(*this, in, "it is given", types.tuple({source, index}), "it takes the pair (sequence, number):");
     find_elements(types, *this, source, out, Infinite::kRefused);
     Term* given = types.look(index, *this);
     if (given->is(Term::Kind::kUnknown)) return;
     if (!given->is(Term::Kind::kInput) || given->input->integer == nullptr)
-      types.refuse(
-          *this, fmt::format("item 1 of its input is {}; an input that is a whole number is expected", to_text(given)));
+      types.refuse(*this,
+                   fmt::format("item 1 of its input must be a whole number in the data, but is {}", to_text(given)));
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {
     Term* given = resolve(in);
@@ -199,8 +198,7 @@ Block zip_with(const BlockArg& block) {
 Block ngrams(std::int32_t n, const char* file, std::int32_t line) {
   const SourceLine where{file, line};
   if (n < 1)
-    throw UsageError(
-        fmt::format("ngrams: a size of 1 or more is expected, and {} is given\n  at {}", n, where.to_string()));
+    throw UsageError(fmt::format("ngrams: the size must be at least 1, but is {}\n  at {}", n, where.to_string()));
   return make_block<NgramsNode>(where, {}, n);
 }
 

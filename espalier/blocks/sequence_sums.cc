@@ -43,7 +43,7 @@ class SumNode : public BlockNode {
     find_elements(types, *this, in, out, Infinite::kRefused);
     Term* element = types.look(out, *this);
     if (!element->is(Term::Kind::kUnknown) && !element->is(Term::Kind::kTensor))
-      types.refuse(*this, fmt::format("an element of its input is {}; a tensor is expected", to_text(element)));
+      types.refuse(*this, fmt::format("the elements of its input must be tensors, but are {}", to_text(element)));
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {
     Registers result = to.result(out, want);
@@ -73,7 +73,7 @@ class LengthNode : public BlockNode {
   }
   Registers emit(Emitter& to, const Registers& in_registers, const Registers* want) override {
     Registers result = to.result(out, want);
-    to.native<&count>({emit_sequence(to, in, in_registers)}, result, &where);
+    to.native<&count>({emit_sequence(to, in, in_registers)}, result, to.own(where));
     return result;
   }
 };

@@ -112,7 +112,7 @@ class SliceNode : public BlockNode {
 
 Block slice(const Slice& which, const char* file, std::int32_t line) {
   const SourceLine where{file, line};
-  if (which.step == 0) throw UsageError("slice: a step other than 0 is expected\n  at " + where.to_string());
+  if (which.step == 0) throw UsageError("slice: the step must not be 0\n  at " + where.to_string());
   return make_block<SliceNode>(where, {}, which);
 }
 

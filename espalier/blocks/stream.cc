@@ -43,9 +43,9 @@ std::vector<const void*> part_of(const std::vector<const void*>& all, std::int64
 
 void check(const StreamOptions& options) {
   if (options.batch < 1)
-    throw UsageError(fmt::format("stream: batches of 1 or more are expected, and {} is given", options.batch));
+    throw UsageError(fmt::format("stream: the batch size must be at least 1, but is {}", options.batch));
   if (options.threads < 0)
-    throw UsageError(fmt::format("stream: a number of threads is expected, and {} is given", options.threads));
+    throw UsageError(fmt::format("stream: the number of threads must not be negative, but is {}", options.threads));
 }
 
 }  // namespace
@@ -80,14 +80,15 @@ double add_gradients_of(const Program& program, const std::vector<const void*>& 
   check(options);
   if (inputs.empty()) refuse_loss("there are no inputs");
   const std::size_t batches = batches_of(inputs.size(), options);
+  const GraphOptions graph_options = options.graph.for_one_step();
   std::vector<Gradients> gradients(batches);
   std::vector<std::optional<double>> losses(batches);  // nothing: its inputs reach no loss() block
   for_batches(inputs.size(), options, [&](std::int64_t batch, std::int64_t begin, std::int64_t end) {
-    Graph graph(options.graph);
+    Graph graph(graph_options);
     const InstanceOptions instances{options.first_key + static_cast<std::uint64_t>(begin), begin};
     const std::optional<Expr> total = program.sum_of_losses(graph, part_of(inputs, begin, end), instances);
     if (!total) return;
-    const Expr loss = scale(*total, 1 / static_cast<double>(inputs.size()));
+    const Expr loss = scale(Operand(*total, program.where()), 1 / static_cast<double>(inputs.size()));
     loss.backward({.into = &gradients[static_cast<std::size_t>(batch)], .wanted = {}});
     losses[static_cast<std::size_t>(batch)] = loss.scalar();
   });

@@ -13,7 +13,6 @@
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -44,12 +43,13 @@ ESPALIER_EXPORT Computed compute(const Program& program, const std::vector<const
 /// How many instances compute() should be given at a time.
 ESPALIER_EXPORT std::int64_t instances_at_once(const StreamOptions& options);
 
-/// Results one by one; no more instances are taken from the range, and kept, than are computed at once.
-template <std::ranges::input_range Inputs>
+/// Results one by one; no more instances are taken from the range, and kept, than are computed at once. Inputs is a
+/// reference to a range that outlives the stream, or the range itself.
+template <class Inputs>
 class Stream {
  public:
-  Stream(Program program, Inputs inputs, const StreamOptions& options)
-      : program_(std::move(program)), inputs_(std::move(inputs)), options_(options) {}
+  Stream(Program program, Inputs&& inputs, const StreamOptions& options)
+      : program_(std::move(program)), inputs_(std::forward<Inputs>(inputs)), options_(options) {}
 
   class Iterator {
    public:
@@ -72,16 +72,18 @@ class Stream {
 
   /// Once.
   Iterator begin() {
-    at_.emplace(std::ranges::begin(inputs_));
+    options_.graph = options_.graph.for_one_step();  // keys tell its instances apart
+    at_.emplace(std::begin(inputs_));
     return Iterator(*this);
   }
   static std::default_sentinel_t end() { return {}; }
 
  private:
-  using Reference = std::ranges::range_reference_t<Inputs>;
-  // What lies in memory stays there; what the range makes on the way is kept while it is needed.
-  static constexpr bool kLies = std::is_lvalue_reference_v<Reference> && std::ranges::forward_range<Inputs>;
-  using Kept = std::conditional_t<kLies, const std::remove_reference_t<Reference>*, std::ranges::range_value_t<Inputs>>;
+  using Position = decltype(std::begin(std::declval<Inputs&>()));
+  using Reference = decltype(*std::declval<Position&>());
+  // Inputs in memory stay there. Inputs that the range makes on the way are kept while they are needed.
+  static constexpr bool kLies = std::is_lvalue_reference_v<Reference> && std::forward_iterator<Position>;
+  using Kept = std::conditional_t<kLies, const std::remove_reference_t<Reference>*, std::remove_cvref_t<Reference>>;
 
   void refill() {
     results_.clear();
@@ -89,7 +91,7 @@ class Stream {
     kept_.clear();
     next_ = 0;
     const auto most = static_cast<std::size_t>(instances_at_once(options_));
-    for (; kept_.size() < most && *at_ != std::ranges::end(inputs_); ++*at_) {
+    for (; kept_.size() < most && *at_ != std::end(inputs_); ++*at_) {
       if constexpr (kLies)
         kept_.push_back(&**at_);
       else
@@ -113,7 +115,7 @@ class Stream {
   Program program_;
   Inputs inputs_;
   StreamOptions options_;
-  std::optional<std::ranges::iterator_t<Inputs>> at_;
+  std::optional<Position> at_;
   std::vector<Kept> kept_;
   std::vector<InstanceResult> results_;
   std::exception_ptr failure_;  // of the instances after these results
@@ -127,9 +129,10 @@ class Stream {
 /// taps of its instance. Inputs that the range itself makes live only until the next result is taken.
 /// Example: for (const Result& result : stream(program, sentences)) show(result);
 /// Errors: those of Program, and of the data, when they are reached: after the results of all batches before.
-template <std::ranges::viewable_range Inputs>
-Stream<std::views::all_t<Inputs>> stream(Program program, Inputs&& inputs, const StreamOptions& options = {}) {
-  return {std::move(program), std::views::all(std::forward<Inputs>(inputs)), options};
+template <class Inputs>
+requires detail::Iterable<std::remove_reference_t<Inputs>> Stream<Inputs> stream(Program program, Inputs&& inputs,
+                                                                                 const StreamOptions& options = {}) {
+  return {std::move(program), std::forward<Inputs>(inputs), options};
 }
 
 ESPALIER_EXPORT double add_gradients_of(const Program& program, const std::vector<const void*>& inputs, Gradients& to,
@@ -138,10 +141,10 @@ ESPALIER_EXPORT double add_gradients_of(const Program& program, const std::vecto
 /// add_gradients(program, inputs, gradients, options) : the gradients of a minibatch, in several graphs.
 /// Type: any, with loss() blocks in it
 /// Meaning: differentiates what Program::loss() gives, in graphs of options.batch instances, and adds up in order;
-/// returns the loss. options.graph is used as it is: for dropout, set its `training`, seed and step.
+/// returns the loss. For dropout, set `training` in options.graph; the minibatch is one step (GraphOptions::step).
 /// Example: const double loss = add_gradients(trained, sentences, model.gradients(), {.batch = 16});
 /// Errors: those of Program::loss(), and of the data.
-template <std::ranges::forward_range Inputs>
+template <detail::Iterable Inputs>
 double add_gradients(const Program& program, const Inputs& inputs, Gradients& to, const StreamOptions& options) {
   std::vector<const void*> addresses;
   for (const auto& input : inputs) addresses.push_back(program.address(input));

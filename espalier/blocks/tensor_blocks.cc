@@ -116,8 +116,8 @@ void emit_zeros(Emitter& to, Term* type, const Registers& into, SourceLine where
 
 Block tensor_block(const Tensor& tensor, SourceLine where) {
   if (tensor.dtype() == DType::kInt32)
-    throw UsageError(fmt::format(
-        "from_tensor: a float32 or float64 tensor is expected, and an int32 one is given\n  at {}", where.to_string()));
+    throw UsageError(fmt::format("from_tensor: expected a float32 or float64 tensor, but got an int32 one\n  at {}",
+                                 where.to_string()));
   return make_block<ConstantNode>(where, {}, tensor);
 }
 

@@ -19,7 +19,15 @@ namespace espalier::blocks {
 /// Errors: an input that f does not take; what f refuses, at the line that wired it.
 template <BlockFunction F>
 Block function(F f, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) {
-  return function_block(make_function_spec<F>(std::move(f), "function()"), {file, line});
+  return function_block(make_function_spec<F>(std::move(f), detail::kFunctionLabel), {file, line});
+}
+
+/// For the error message alone.
+template <class F>
+requires(!BlockFunction<F>) void function(F, const char* = nullptr, std::int32_t = 0) {
+  static_assert(BlockFunction<F>,
+                "function(f): the types of f's arguments must be written out; wrap a generic lambda or an overloaded "
+                "function in a lambda such as [](Expr x) { return f(x); }");
 }
 
 /// from_tensor(t) : a constant, or a parameter.

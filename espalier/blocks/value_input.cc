@@ -5,7 +5,7 @@
 #include <string>
 
 #include "espalier/blocks/input_type.h"
-#include "espalier/data/value.h"
+#include "espalier/data/short_text.h"
 
 namespace espalier::blocks {
 namespace {
@@ -14,13 +14,11 @@ const Value& value_at(const void* object) { return *static_cast<const Value*>(ob
 
 std::string shortened(const Value& value) {
   constexpr std::size_t kMost = 60;
-  std::string text = value.to_text();
-  if (text.size() > kMost) text.replace(kMost, std::string::npos, "...");
-  return text;
+  return short_text(value, kMost);
 }
 
 [[noreturn]] void refuse_kind(const char* expected, const Value& value) {
-  refuse_data(fmt::format("{} is expected, and {} is given", expected, shortened(value)));
+  refuse_data(fmt::format("expected {}, but got {}", expected, shortened(value)), &value);
 }
 
 std::int64_t size_of_list(const void* object) {

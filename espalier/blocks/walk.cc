@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <exception>
 #include <utility>
 
 #include "espalier/base/error.h"
+#include "espalier/blocks/refused_data.h"
 
 namespace espalier::blocks {
 
@@ -84,7 +86,7 @@ void Walk::run(Graph& graph, const void* input, std::int64_t instance) {
   try {
     go(code_.root.entry);
   } catch (...) {
-    rethrow(instance);
+    rethrow(input, instance);
   }
 }
 
@@ -178,27 +180,51 @@ const Instruction* Walk::finish(Walk& walk, const Instruction& at) {
   return nullptr;
 }
 
-void Walk::rethrow(std::int64_t instance) const {
+std::string Walk::place_of_error(const void* input, const void* refused) const {
+  const auto address_in_slot = [](const Slot& slot) {  // that of an input, if the slot holds one
+    const void* address = nullptr;
+    std::memcpy(&address, &slot, sizeof(address));
+    return address;
+  };
+  // What was refused, what the instruction reads, and what each procedure around it was called with.
+  Slot* frame = context_.frame;
+  const bool reads = at_ != nullptr && at_->in != nullptr;
+  std::vector<const void*> wanted{refused, reads ? address_in_slot(slot_at(frame, at_->in[0])) : nullptr};
+  for (; frame != stack_.data(); frame -= frame[-1].link.call->count) wanted.push_back(address_in_slot(frame[0]));
+  try {
+    return place_in_data(*code_.input, input, wanted, code_.members);
+  } catch (const std::exception&) {  // by a function of the user that reads a part
+    return "";
+  }
+}
+
+void Walk::rethrow(const void* input, std::int64_t instance) const {
   std::string label;
-  std::string more = fmt::format("\n  in instance {}", instance);
+  std::string path_line;
   if (at_ != nullptr) {
     label = code_.labels[static_cast<std::size_t>(at_ - code_.instructions.data())] + ": ";
-    if (const std::string path = code_.path(at_->path); !path.empty()) more = "\n  in " + path + more;
+    if (const std::string path = code_.path(at_->path); !path.empty()) path_line = "\n  in " + path;
   }
+  const auto more = [&](const void* refused = nullptr) {
+    const std::string place = place_of_error(input, refused);
+    return fmt::format("{}\n  in instance {}{}{}", path_line, instance, place.empty() ? "" : ": ", place);
+  };
   try {
     throw;
+  } catch (const RefusedData& error) {
+    throw DataError(label + error.what() + more(error.object()));
   } catch (const DataError& error) {
-    throw DataError(label + error.what() + more);
+    throw DataError(label + error.what() + more());
   } catch (const ResourceError& error) {
-    throw ResourceError(error.what() + more);
+    throw ResourceError(error.what() + more());
   } catch (const InternalError& error) {
-    throw InternalError(error.what() + more);
+    throw InternalError(error.what() + more());
   } catch (const CellError& error) {
-    throw CellError(error.what() + more);
+    throw CellError(error.what() + more());
   } catch (const UsageError& error) {
-    throw UsageError(error.what() + more);
+    throw UsageError(error.what() + more());
   } catch (const std::exception& error) {
-    std::throw_with_nested(DataError(label + "the function throws: " + error.what() + more));
+    std::throw_with_nested(DataError(label + "the function throws: " + error.what() + more()));
   }
 }
 

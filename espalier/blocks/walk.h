@@ -98,7 +98,10 @@ class Walk {
   [[gnu::noinline]] void make_room_for_losses();
   /// Makes room for so many slots from here on. Frames may move.
   [[gnu::noinline]] Slot* grow(Slot* from, std::int64_t slots);
-  [[noreturn]] void rethrow(std::int64_t instance) const;
+  /// Throws what is being handled again, with the block, its path, the instance and the place in its data.
+  [[noreturn]] void rethrow(const void* input, std::int64_t instance) const;
+  /// Where in the data it is, as "/items/3/name"; empty where nothing says so.
+  std::string place_of_error(const void* input, const void* refused) const;
 
   const Code& code_;
   CallContext context_;  // with the frame of the procedure that runs

@@ -10,6 +10,8 @@
 
 #include "espalier/base/error.h"
 #include "espalier/cells/trace.h"
+#include "espalier/ops/gather_rows.h"
+#include "espalier/ops/row.h"
 
 namespace espalier::cells {
 namespace {
@@ -28,21 +30,14 @@ class Core::Uses {
   Uses(const Uses&) = delete;
   Uses& operator=(const Uses&) = delete;
 
-  /// Null where the ops are to be recorded one by one.
+  /// Null where the ops are to be recorded one by one: explain() then says why.
   const Compiled* of(Graph& graph, std::span<const Operand> inputs, const FunctionRef& function) {
-    if (const Use* known = find(graph, inputs)) return known->compiled.get();
-    if (std::any_of(inputs.begin(), inputs.end(), is_float64)) return nullptr;
-    const std::lock_guard lock(mutex_);
-    if (const Use* known = find(graph, inputs)) return known->compiled.get();
-    auto use = std::make_unique<Use>();
-    use->key = key_of(graph, inputs);
-    use->training = graph.options().training;
-    // What the function does to this graph, which is not its own, is taken back.
-    graph.rehearse([&] { use->compiled = compile(name_, options_, graph, inputs, function); });
-    if (use->compiled->update == nullptr && use->compiled->projection == nullptr) use->compiled = nullptr;
-    use->next = first_.load(std::memory_order_relaxed);
-    first_.store(use.get(), std::memory_order_release);
-    return use.release()->compiled.get();
+    const Use* const use = use_of(graph, inputs, function);
+    if (use == nullptr) return nullptr;
+    if (use->compiled->update != nullptr || use->compiled->projection != nullptr) return use->compiled.get();
+    if (!use->compiled->why_not.empty() && !graph.has_note(uid_))
+      graph.add_note(uid_, fmt::format("cell \"{}\": {}", name_, use->compiled->why_not));
+    return nullptr;
   }
   const std::string& name() const { return name_; }
   const CellOptions& options() const { return options_; }
@@ -61,6 +56,22 @@ class Core::Uses {
     std::shared_ptr<const Compiled> compiled;
     Use* next = nullptr;
   };
+
+  /// Null for float64, which is not compiled.
+  const Use* use_of(Graph& graph, std::span<const Operand> inputs, const FunctionRef& function) {
+    if (const Use* known = find(graph, inputs)) return known;
+    if (std::any_of(inputs.begin(), inputs.end(), is_float64)) return nullptr;
+    const std::lock_guard lock(mutex_);
+    if (const Use* known = find(graph, inputs)) return known;
+    auto use = std::make_unique<Use>();
+    use->key = key_of(graph, inputs);
+    use->training = graph.options().training;
+    // What the function does to this graph, which is not its own, is taken back.
+    graph.rehearse([&] { use->compiled = compile(name_, options_, graph, inputs, function); });
+    use->next = first_.load(std::memory_order_relaxed);
+    first_.store(use.get(), std::memory_order_release);
+    return use.release();
+  }
 
   static Key key_of(const Graph& graph, const Operand& input) {
     if (const Parameter* parameter = input.parameter()) return {parameter->shape(), parameter->value().dtype(), true};
@@ -106,10 +117,62 @@ void Core::require_inputs(std::size_t inputs) const {
 
 namespace {
 
+/// How many rows the inputs have; 0 if they are single rows.
+std::int32_t rows_of_inputs(const Graph& graph, std::span<const Expr> inputs) {
+  for (const Expr& input : inputs)
+    if (graph.is_many(input.node())) return graph.rows(input.node());
+  return 0;
+}
+
+/// Row r of each input.
+std::vector<Expr> row_of_each(const Graph& graph, std::span<const Expr> inputs, std::int32_t r, SourceLine where) {
+  std::vector<Expr> of_row;
+  for (const Expr& input : inputs) of_row.push_back(graph.is_many(input.node()) ? row({input, where}, r) : input);
+  return of_row;
+}
+
+/// Whether the function uses an op that takes a list of any length, such as sum().
+bool uses_lists(Graph& graph, std::span<const Expr> inputs, SourceLine where, const FunctionRef& function) {
+  bool any = false;
+  graph.rehearse([&] {
+    const std::int32_t begin = graph.size();
+    ExprList results;
+    function.call(function.object, row_of_each(graph, inputs, 0, where), results);
+    for (std::int32_t i = begin; i < graph.size(); ++i) {
+      const OpInfo& info = *graph.signature(NodeId{i}).info;
+      any = any || (info.is_ragged() && !info.row_an_operand);
+    }
+  });
+  return any;
+}
+
+/// Calls the function for each row by itself, and puts the results together.
+void expand_by_rows(const Graph& graph, std::span<const Expr> inputs, std::int32_t row_count, SourceLine where,
+                    const FunctionRef& function, ExprList& results) {
+  std::vector<std::vector<Expr>> lists;
+  for (std::int32_t r = 0; r < row_count; ++r) {
+    const std::vector<Expr> of_row = row_of_each(graph, inputs, r, where);
+    results.clear();
+    function.call(function.object, of_row, results);
+    lists.resize(results.size());
+    for (std::size_t k = 0; k < results.size(); ++k) lists[k].push_back(results[k]);
+  }
+  results.clear();
+  for (const std::vector<Expr>& list : lists)  // what is made from parameters alone is one row for all
+    results.push_back(graph.shared(list[0].node()) ? list[0] : rows({list, where}));
+}
+
+/// Records the ops of a use one by one. A cell computes row by row, so that sum() of a list inside it must not add rows
+/// up; outside a cell it does.
 void expand(Graph& graph, std::span<const Operand> inputs, const FunctionRef& function, ExprList& results) {
   std::vector<Expr> exprs;
   for (const Operand& input : inputs)
     exprs.push_back(input.parameter() != nullptr ? graph.parameter(*input.parameter()) : input.expr());
+  if (const std::int32_t row_count = rows_of_inputs(graph, exprs); row_count > 0) {
+    const SourceLine where = inputs[0].where();
+    if (uses_lists(graph, exprs, where, function))
+      return expand_by_rows(graph, exprs, row_count, where, function, results);
+  }
   results.clear();
   function.call(function.object, exprs, results);
 }
@@ -128,6 +191,12 @@ InlineList<TypeId, KnownCell::kMostInputs> stacked_types(const Graph& graph, std
     types.push_back(graph.type_id(input.expr().node()));
   }
   return types;
+}
+
+bool has_many_rows(const Graph& graph, std::span<const Operand> inputs) {
+  return std::any_of(inputs.begin(), inputs.end(), [&](const Operand& input) {
+    return input.parameter() == nullptr && graph.is_many(input.expr().node());
+  });
 }
 
 }  // namespace
@@ -169,14 +238,17 @@ void Core::record(std::span<const Operand> inputs, const FunctionRef& function, 
     graph.rehearse([&] { expand(graph, inputs, function, results); });
     throw;
   }
-  if (compiled == nullptr) {
+  // Rows of such a cell that are expanded draw their random numbers one row after the other. Compiled ones would draw
+  // them op by op, so these are not compiled.
+  const bool draws_by_rows = compiled != nullptr && compiled->takes_lists && compiled->random_ops > 0;
+  if (compiled == nullptr || (draws_by_rows && has_many_rows(graph, inputs))) {
     expand(graph, inputs, function, results);
     return;
   }
   KnownCell known;
   compiled->record(graph, inputs, known, results);
   const auto types = stacked_types(graph, inputs);
-  if (types.empty()) return;
+  if (types.empty() || draws_by_rows) return;  // a known use may be of single rows
   known.cell = uses_->uid();
   known.inputs = static_cast<std::uint32_t>(types.size());
   std::copy(types.begin(), types.end(), known.types.begin());

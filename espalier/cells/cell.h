@@ -12,7 +12,7 @@
 /// Exprs that it was not given: refused by name.
 ///
 /// Numbers are those of the plain function, also with dropout inside. Where a function cannot be compiled (it computes
-/// something from parameters alone, or has more than 31 inputs and parameters), its ops are recorded one by one; so
+/// something from parameters alone, or has more than 63 inputs and parameters), its ops are recorded one by one; so
 /// they are in float64, by the reference twin, and with GraphOptions::expand_cells.
 ///
 /// Thread safety: a cell may be used by any number of threads, each with graphs of its own.

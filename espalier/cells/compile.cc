@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -11,8 +13,8 @@ namespace espalier::cells {
 class Compiler {
  public:
   Compiler(const std::string& name, const Graph& trace, std::span<const NodeId> inputs,
-           std::span<const std::string> names, std::span<const NodeId> results)
-      : trace_(trace), inputs_(inputs), results_(results), program_(new Program()) {
+           std::span<const std::string> names, std::span<const NodeId> results, std::string& why_not)
+      : trace_(trace), inputs_(inputs), results_(results), why_not_(why_not), program_(new Program()) {
     program_->name_ = name;
     program_->input_names_.assign(names.begin(), names.end());
     value_of_.assign(static_cast<std::size_t>(trace.size()), kNone);
@@ -99,7 +101,10 @@ class Compiler {
       value_of_[at(node)] = add_shared(node, Role::kShared, parameter->name());
       program_->parameters_.push_back(parameter);
     }
-    return program_->inputs_.size() <= kMostInputs;
+    if (program_->inputs_.size() <= kMostInputs) return true;
+    why_not_ = fmt::format("its function has {} inputs and parameters, and at most {} can be compiled",
+                           program_->inputs_.size(), kMostInputs);
+    return false;
   }
 
   // --- instructions --------------------------------------------------------------------------------------------------
@@ -124,7 +129,11 @@ class Compiler {
 
   bool lower(NodeId node) {
     const Signature& signature = trace_.signature(node);
-    if (signature.info->kind == Kind::kLeaf || trace_.shared(node)) return false;
+    if (signature.info->kind == Kind::kLeaf || trace_.shared(node)) {
+      why_not_ = fmt::format("its function computes {} from parameters alone; Graph::derived() does so outside of it",
+                             signature.info->name);
+      return false;
+    }
     std::int32_t& result = value_of_[at(node)];
     const std::span<const NodeId> inputs = trace_.inputs(node);
     if (signature.view >= 0) {
@@ -329,6 +338,7 @@ class Compiler {
   const Graph& trace_;
   std::span<const NodeId> inputs_;
   std::span<const NodeId> results_;
+  std::string& why_not_;
   std::shared_ptr<Program> program_;
   std::vector<bool> needed_;
   std::vector<std::int32_t> uses_;
@@ -346,8 +356,9 @@ class Compiler {
 };
 
 std::shared_ptr<Program> Program::compile(const std::string& name, const Graph& trace, std::span<const NodeId> inputs,
-                                          std::span<const std::string> names, std::span<const NodeId> results) {
-  return Compiler(name, trace, inputs, names, results).compile();
+                                          std::span<const std::string> names, std::span<const NodeId> results,
+                                          std::string& why_not) {
+  return Compiler(name, trace, inputs, names, results, why_not).compile();
 }
 
 }  // namespace espalier::cells

@@ -229,11 +229,11 @@ class Layout {
     for (const Instruction& instruction : code()) {
       is_multiplied |= instruction.is_product() && value(instruction.out).base == base;
       if (!reads(instruction, base)) continue;
-      if (instruction.info->overwrites == nullptr) return false;
+      // The gradients of shared operands are computed at the end, from gates that would be overwritten by then.
+      if (instruction.info->overwrites == nullptr || instruction.any_shared) return false;
       is_opened = true;
-      const std::uint32_t mask = instruction.info->overwrites(instruction.in.size());
       for (std::size_t k = 0; k < instruction.in.size(); ++k) {
-        const bool overwritten = (mask >> k & 1U) != 0;
+        const bool overwritten = instruction.info->overwrites(k);
         // What it overwrites must all be of this base, and be nobody else's.
         if (overwritten != (value(instruction.in[k]).base == base)) return false;
         if (overwritten && instruction.writes[k] != Write::kStore) return false;
@@ -255,13 +255,13 @@ class Layout {
     std::int64_t saved = 0;
     const auto keep = [&](const Value& kept, bool for_weights) {
       if (kept.base == kNone) {  // it may be computed from parameters
-        keep_inputs_ |= 1U << kept.shared;
+        keep_inputs_ |= std::uint64_t{1} << kept.shared;
         return;
       }
       Base& base = program_->bases_[at(kept.base)];
       if (base.place == Place::kInput) {
-        keep_inputs_ |= 1U << base.number;
-        if (for_weights) weights_read_inputs_ |= 1U << base.number;
+        keep_inputs_ |= std::uint64_t{1} << base.number;
+        if (for_weights) weights_read_inputs_ |= std::uint64_t{1} << base.number;
       } else if (base.place == Place::kResult) {
         keep_results_ |= 1U << base.number;
         if (for_weights) weights_read_results_ |= 1U << base.number;
@@ -419,15 +419,15 @@ class Layout {
   }
 
   /// Shared inputs that are weights and biases of products and nothing else.
-  std::uint32_t find_adds_only() {
-    std::uint32_t of_products = 0;
-    std::uint32_t of_others = 0;
+  std::uint64_t find_adds_only() {
+    std::uint64_t of_products = 0;
+    std::uint64_t of_others = 0;
     for (const Instruction& instruction : code())
       for (std::size_t k = 0; k < instruction.in.size(); ++k) {
         const Value& operand = value(instruction.in[k]);
         if (operand.base != kNone) continue;
         const bool is_weight = instruction.is_product() && k >= static_cast<std::size_t>(instruction.parts);
-        (is_weight ? of_products : of_others) |= 1U << operand.shared;
+        (is_weight ? of_products : of_others) |= std::uint64_t{1} << operand.shared;
       }
     return of_products & ~of_others;
   }
@@ -490,9 +490,9 @@ class Layout {
   std::int64_t random_bytes_;
   std::vector<std::int32_t> group_of_;  // by instruction
   std::vector<std::int32_t> relu_of_;   // by instruction: the relu that alone reads what a product makes
-  std::uint32_t keep_inputs_ = 0;
+  std::uint64_t keep_inputs_ = 0;
   std::uint32_t keep_results_ = 0;
-  std::uint32_t weights_read_inputs_ = 0;
+  std::uint64_t weights_read_inputs_ = 0;
   std::uint32_t weights_read_results_ = 0;
   bool weights_read_dy_ = false;
   bool overwrites_saved_ = false;

@@ -23,8 +23,8 @@
 
 namespace espalier::cells {
 
-/// Inputs and parameters together: masks of an op's inputs have 32 bits, and the last stands for what forward saves.
-inline constexpr std::size_t kMostInputs = 31;
+/// The most inputs and parameters together: masks of inputs have 64 bits, and the last stands for what forward saves.
+inline constexpr std::size_t kMostInputs = 63;
 
 enum class Place : std::int32_t {
   kInput,   // a stacked input of the cell
@@ -121,9 +121,11 @@ struct Group {
 class Program {
  public:
   /// What `results` are computed from, in a graph that recorded a function once: `inputs`, each with its name, and
-  /// parameters. Null where that cannot be compiled: values that are computed from parameters alone, too many inputs.
+  /// parameters. Null where that cannot be compiled: values that are computed from parameters alone, too many inputs;
+  /// `why_not` says which.
   static std::shared_ptr<Program> compile(const std::string& name, const Graph& trace, std::span<const NodeId> inputs,
-                                          std::span<const std::string> names, std::span<const NodeId> results);
+                                          std::span<const std::string> names, std::span<const NodeId> results,
+                                          std::string& why_not);
 
   /// The op that a use of the cell is recorded as.
   const OpInfo& info() const { return infos_[0]; }

@@ -176,7 +176,7 @@ class WeightGradients {
  private:
   /// Whether the gradient of an input is added to, from here on.
   bool accumulates(std::int32_t input) {
-    const std::uint32_t bit = 1U << input;
+    const std::uint64_t bit = std::uint64_t{1} << input;
     const bool again = (written_ & bit) != 0 || !grads_[at(input)].stores();
     written_ |= bit;
     return again;
@@ -258,7 +258,7 @@ class WeightGradients {
   const Grads& grads_;
   const HoistedRows& hoisted_;
   Frame frame_;
-  std::uint32_t written_ = 0;
+  std::uint64_t written_ = 0;
 };
 
 }  // namespace

@@ -55,7 +55,7 @@ void forward_op(const Frame& frame, const Instruction& instruction) {
 }
 
 /// Whether a product does nothing but add, and multiplies nothing but inputs that are zeros.
-bool adds_zeros(const Program& program, const Instruction& product, std::uint32_t zero_inputs) {
+bool adds_zeros(const Program& program, const Instruction& product, std::uint64_t zero_inputs) {
   const bool has_bias = product.operands > product.parts + 1;
   if (!product.accumulates || product.then_relu || has_bias) return false;
   for (std::int32_t k = 0; k < product.parts; ++k) {

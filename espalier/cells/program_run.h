@@ -50,7 +50,7 @@ struct Kept {
 /// these rows has.
 struct ZeroInputs {
   std::int64_t rows = 0;
-  std::uint32_t inputs = 0;  // a bit each
+  std::uint64_t inputs = 0;  // a bit each
 };
 
 /// What the product that a program hoists was made of, and its gradient, where that is not row by row.

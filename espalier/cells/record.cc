@@ -12,15 +12,16 @@ namespace {
 /// follow each other, as they do where it is recorded by itself.
 class Fields {
  public:
-  Fields(const Graph& graph, const Program& program, const Graph::RandomPlace& first, std::int32_t rows) {
+  Fields(Graph& graph, const Program& program, const Graph::RandomPlace& first, std::int32_t rows) {
     if (program.random_ops().empty()) return;
     const auto size = static_cast<std::size_t>(program.info().field_bytes);
     bytes_.resize(size * static_cast<std::size_t>(rows));
+    const std::uint64_t step = graph.step();
     for (std::int32_t r = 0; r < rows; ++r)
       for (const Program::RandomOp& random : program.random_ops())
         random.info->place_random(
-            bytes_.data() + static_cast<std::size_t>(r) * size + random.begin, graph.options().seed,
-            graph.options().step, first.instance_key,
+            bytes_.data() + static_cast<std::size_t>(r) * size + random.begin, graph.options().seed, step,
+            first.instance_key,
             first.number + random.number * static_cast<std::uint32_t>(rows) + static_cast<std::uint32_t>(r));
   }
   const void* data() const { return bytes_.data(); }

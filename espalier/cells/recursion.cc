@@ -7,8 +7,12 @@
 
 #include "espalier/base/at.h"
 #include "espalier/base/error.h"
+#include "espalier/base/nearest.h"
+#include "espalier/cells/any_children.h"
 #include "espalier/cells/recursion_program.h"
 #include "espalier/cells/trace.h"
+#include "espalier/graph/limits.h"
+#include "espalier/ops/first_rows.h"
 #include "espalier/ops/gather_rows.h"
 #include "espalier/ops/row.h"
 
@@ -19,7 +23,7 @@ using cells::RecursionInput;
 using cells::RecursionProgram;
 using cells::RowField;
 
-void Structure::add_sequence(std::int32_t length, std::int32_t kind, bool from_end) {
+void Structure::add_sequence(std::int32_t length, KindId kind, bool from_end) {
   const std::int32_t begin = size();
   rows_.reserve(rows_.size() + static_cast<std::size_t>(std::max(length, 0)));
   for (std::int32_t t = 0; t < length; ++t) {
@@ -30,29 +34,36 @@ void Structure::add_sequence(std::int32_t length, std::int32_t kind, bool from_e
 
 namespace {
 
-/// What a recursion's op wants to know of every row, as its fields: checked, and with the height of each. Refuses what
-/// no recursion could run over.
+/// What a recursion's op wants to know of every row, as its fields: checked, and with the height of each. `heights` may
+/// be empty: then they are found here. Refuses structures that no recursion could run over.
 class RowFields {
  public:
   RowFields(const std::string& name, std::span<const RecursionKind> kinds, std::int32_t most_children,
-            const Structure& structure, std::int32_t rows_of_x)
+            const Structure& structure, std::int32_t rows_of_x, std::span<const std::int32_t> heights)
       : name_(name), structure_(structure), stride_(RowField::kFirstChild + most_children) {
     const std::int32_t size = structure.size();
     if (size == 0) refuse("the structure has no rows");
-    if (values_.size() < at(size * stride_)) values_.resize(at(size * stride_));
+    const std::int64_t count = std::int64_t{size} * stride_;
+    const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(std::int32_t));
+    if (const std::int64_t most = GraphLimits::current().field_bytes; bytes > most)
+      throw ResourceError(fmt::format(
+          "recursion \"{}\": {} rows of up to {} children take {} bytes in a graph, and {} are the most there can be",
+          name, size, most_children, bytes, most));
+    if (values_.size() < static_cast<std::size_t>(count)) values_.resize(static_cast<std::size_t>(count));
     std::int32_t unknown = 0;
     for (std::int32_t r = 0; r < size; ++r) {
-      const std::int32_t number = structure.kind(r);
+      const auto number = static_cast<std::int32_t>(structure.kind(r));
       if (number < 0 || number >= static_cast<std::int32_t>(kinds.size()))
         refuse(fmt::format("row {} is of kind {}, and there are kinds 0 to {}", r, number, kinds.size() - 1));
       const RecursionKind& kind = kinds[at(number)];
       const std::span<const std::int32_t> children = structure.children(r);
       if (static_cast<std::int32_t>(children.size()) != kind.children)
-        refuse(fmt::format("row {} has {} children, and rows of kind {} have {}", r, children.size(), number,
+        refuse(fmt::format("row {} has {} children, and rows of kind \"{}\" have {}", r, children.size(), kind.name,
                            kind.children));
       const std::int32_t x = structure.x(r);
       if (kind.takes_x && (x < 0 || x >= rows_of_x))
-        refuse(fmt::format("row {} reads row {} of x, which has rows 0 to {}", r, x, rows_of_x - 1));
+        refuse(fmt::format("row {}, of kind \"{}\", reads row {} of x, which has rows 0 to {}", r, kind.name, x,
+                           rows_of_x - 1));
       std::int32_t* const field = of(r);
       field[RowField::kKind] = number;
       field[RowField::kX] = kind.takes_x ? x : Structure::kNoX;
@@ -67,6 +78,7 @@ class RowFields {
         const std::int32_t of_child = child < r ? height_of(child) : kUnknown;
         height = of_child == kUnknown || height == kUnknown ? kUnknown : std::max(height, of_child + 1);
       }
+      if (!heights.empty()) height = heights[at(r)];
       std::fill(to, of(r + 1), -1);
       field[RowField::kHeight] = height;
       unknown += height == kUnknown ? 1 : 0;
@@ -85,8 +97,8 @@ class RowFields {
   [[noreturn]] void refuse(const std::string& sentence) const {
     throw UsageError(fmt::format("recursion \"{}\": {}", name_, sentence));
   }
-  std::int32_t* of(std::int32_t row) { return values_.data() + row * stride_; }
-  const std::int32_t* of(std::int32_t row) const { return values_.data() + row * stride_; }
+  std::int32_t* of(std::int32_t row) { return values_.data() + std::ptrdiff_t{row} * stride_; }
+  const std::int32_t* of(std::int32_t row) const { return values_.data() + std::ptrdiff_t{row} * stride_; }
 
   /// Whether the heights of all children are known, so that this one is from now on.
   bool find(std::int32_t row) {
@@ -147,7 +159,11 @@ class RowFields {
 class Recursion::Impl {
  public:
   Impl(std::string name, std::vector<RecursionKind> kinds, std::vector<Shape> state)
-      : name_(std::move(name)), kinds_(std::move(kinds)), state_(std::move(state)) {
+      : name_(std::move(name)), any_children_(name_, kinds), kinds_(std::move(kinds)), state_(std::move(state)) {
+    for (std::size_t k = 0; k < kinds_.size(); ++k)
+      for (std::size_t other = 0; other < k; ++other)
+        if (kinds_[other].name == kinds_[k].name)
+          throw UsageError(fmt::format("recursion \"{}\": two kinds are called \"{}\"", name_, kinds_[k].name));
     for (const RecursionKind& kind : kinds_) most_children_ = std::max(most_children_, kind.children);
     const auto is_without = [](const RecursionKind& kind) { return kind.children == 0; };
     if (state_.empty() && std::none_of(kinds_.begin(), kinds_.end(), is_without))
@@ -155,16 +171,30 @@ class Recursion::Impl {
           "recursion \"{}\": no kind of row is without children, so that the shapes of a state are needed", name_));
   }
 
+  KindId kind(std::string_view name) const {
+    std::vector<std::string_view> names;
+    for (std::size_t k = 0; k < any_children_.given_kinds(); ++k) {
+      if (kinds_[k].name == name) return KindId{static_cast<std::int32_t>(k)};
+      names.push_back(kinds_[k].name);
+    }
+    throw UsageError(
+        fmt::format("recursion \"{}\": it has no kind \"{}\"{}", name_, name, suggestion_or_names(name, names)));
+  }
+
   std::vector<Expr> record(const Operand& x, const Structure& structure) {
     Graph& graph = cells::graph_of_inputs(name_, {&x, 1});
     const NodeId node = x.expr().node();
     if (x.parameter() != nullptr || !graph.is_many(node))
       throw UsageError(
-          fmt::format("recursion \"{}\": x is a single row; graph.input_rows(), lookup() of several rows and rows() "
-                      "make many\n  at {}",
+          fmt::format("recursion \"{}\": x is a single row; graph.rows(), lookup_rows() and rows() make many\n  at {}",
                       name_, x.where().to_string()));
     try {
-      return record(graph, x, node, structure);
+      if (!any_children_.any()) return record(graph, x, node, structure, {});
+      const cells::FixedStructure fixed = any_children_.rewrite(structure);
+      std::vector<Expr> states = record(graph, x, node, fixed.structure, fixed.heights);
+      if (fixed.structure.size() > structure.size())
+        for (Expr& state : states) state = first_rows(x.at(state), structure.size());
+      return states;
     } catch (const UsageError& error) {
       throw UsageError(fmt::format("{}\n  at {}", error.what(), x.where().to_string()));
     }
@@ -176,10 +206,12 @@ class Recursion::Impl {
     Shape x;
     bool training = true;
     std::shared_ptr<const CompiledRecursion> compiled;  // null where its ops are to be recorded one by one
+    std::string why_not;
   };
 
-  std::vector<Expr> record(Graph& graph, const Operand& x, NodeId node, const Structure& structure) {
-    const RowFields fields(name_, kinds_, most_children_, structure, graph.rows(node));
+  std::vector<Expr> record(Graph& graph, const Operand& x, NodeId node, const Structure& structure,
+                           std::span<const std::int32_t> heights) {
+    const RowFields fields(name_, kinds_, most_children_, structure, graph.rows(node), heights);
     const GraphOptions& options = graph.options();
     if (graph.is_trace() || options.expand_cells || options.execution == Execution::kPlain)
       return expand(x, structure, fields);
@@ -189,7 +221,10 @@ class Recursion::Impl {
       if (index_of(first) >= 0) return states_of(graph, first, known->results);
     }
     const std::shared_ptr<const CompiledRecursion> compiled = compiled_for(graph, x);
-    if (compiled == nullptr) return expand(x, structure, fields);
+    if (compiled == nullptr) {
+      if (!graph.has_note(uid_)) add_note(graph, x);
+      return expand(x, structure, fields);
+    }
     KnownCell known;
     known.cell = uid_;
     known.inputs = 1;
@@ -257,12 +292,24 @@ class Recursion::Impl {
     const std::lock_guard lock(mutex_);
     for (const Use& use : uses_)
       if (use.x == type.shape && use.training == training) return use.compiled;
-    uses_.push_back({type.shape, training, compile(graph.options(), type.shape)});
+    std::string why_not;
+    auto compiled = compile(graph.options(), type.shape, why_not);
+    uses_.push_back({type.shape, training, std::move(compiled), std::move(why_not)});
     return uses_.back().compiled;
   }
 
-  /// Null where some kind cannot be compiled, or draws random numbers.
-  std::shared_ptr<const CompiledRecursion> compile(const GraphOptions& options, const Shape& x) const {
+  /// Says to explain() why rows are recorded op by op.
+  void add_note(Graph& graph, const Operand& x) {
+    const Type& type = graph.type(x.expr().node());
+    const std::lock_guard lock(mutex_);
+    for (const Use& use : uses_)
+      if (use.x == type.shape && use.training == graph.options().training && !use.why_not.empty())
+        graph.add_note(uid_, fmt::format("recursion \"{}\": {}", name_, use.why_not));
+  }
+
+  /// Null where some kind cannot be compiled, or draws random numbers; `why_not` says which.
+  std::shared_ptr<const CompiledRecursion> compile(const GraphOptions& options, const Shape& x,
+                                                   std::string& why_not) const {
     Graph scratch(options);
     const auto leaf = [&](const Shape& shape) { return scratch.input(Tensor(shape)); };
     std::vector<Shape> state = state_;
@@ -284,7 +331,7 @@ class Recursion::Impl {
             exprs.push_back(leaf(state[p]));
             inputs.push_back({.child = c, .part = static_cast<std::int32_t>(p), .width = state[p].elements()});
           }
-        const std::shared_ptr<const Program> program = program_of(kind, scratch, exprs, k, state);
+        const std::shared_ptr<const Program> program = program_of(kind, scratch, exprs, state, why_not);
         if (program == nullptr) return nullptr;
         programs[k].program = program;
         programs[k].inputs = std::move(inputs);
@@ -294,7 +341,11 @@ class Recursion::Impl {
           if (found == parameters.end()) parameters.push_back(parameter);
         }
       }
-    if (1 + parameters.size() > cells::kMostRecursionInputs) return nullptr;
+    if (1 + parameters.size() > cells::kMostRecursionInputs) {
+      why_not = fmt::format("its functions have {} parameters, and at most {} can be compiled", parameters.size(),
+                            cells::kMostRecursionInputs - 1);
+      return nullptr;
+    }
     return std::make_shared<const CompiledRecursion>(name_, std::move(programs), most_children_, std::move(parameters),
                                                      std::move(state));
   }
@@ -303,15 +354,22 @@ class Recursion::Impl {
 
   /// Also finds, or checks, what a state is.
   std::shared_ptr<const Program> program_of(const RecursionKind& kind, Graph& scratch, const std::vector<Expr>& inputs,
-                                            std::size_t number, std::vector<Shape>& state) const {
-    if (inputs.empty()) return nullptr;  // computed from parameters alone
+                                            std::vector<Shape>& state, std::string& why_not) const {
+    const auto refuse = [&](const std::string& why) {
+      why_not = fmt::format("kind \"{}\": {}", kind.name, why);
+      return nullptr;
+    };
+    if (inputs.empty()) return refuse("its function computes a state from parameters alone");
     const cells::FunctionRef function{&kind.function, [](const void* object, std::span<const Expr> in, ExprList& out) {
                                         (*static_cast<const RecursionKind::Function*>(object))(in, out);
                                       }};
     const std::vector<Operand> operands(inputs.begin(), inputs.end());
-    const std::string name = fmt::format("{}.{}", name_, number);
+    const std::string name = fmt::format("{}.{}", name_, kind.name);
     const std::shared_ptr<const cells::Compiled> compiled = cells::compile(name, {}, scratch, operands, function);
-    if (compiled->update == nullptr || !compiled->is_direct() || compiled->random_ops > 0) return nullptr;
+    if (compiled->random_ops > 0) return refuse("its function draws random numbers");
+    if (compiled->update == nullptr && !compiled->why_not.empty()) return refuse(compiled->why_not);
+    if (compiled->update == nullptr || !compiled->is_direct())
+      return refuse("its function gives back an input as it is");
     std::vector<Shape> results;
     results.reserve(compiled->update->results());
     for (std::size_t p = 0; p < compiled->update->results(); ++p) results.push_back(compiled->update->result_shape(p));
@@ -322,8 +380,8 @@ class Recursion::Impl {
         for (const Shape& shape : shapes) list += (list.empty() ? "" : ", ") + shape.to_string();
         return list;
       };
-      throw UsageError(fmt::format("recursion \"{}\": the state of a row of kind {} is {}, and that of others {}",
-                                   name_, number, text(results), text(state)));
+      throw UsageError(fmt::format("recursion \"{}\": the state of a row of kind \"{}\" is {}, and that of others {}",
+                                   name_, kind.name, text(results), text(state)));
     }
     return compiled->update;
   }
@@ -341,7 +399,7 @@ class Recursion::Impl {
     std::vector<Expr> zeros;
     ExprList results;
     for (const std::int32_t r : order) {
-      const RecursionKind& kind = kinds_[at(structure.kind(r))];
+      const RecursionKind& kind = kinds_[static_cast<std::size_t>(structure.kind(r))];
       std::vector<Expr> in;
       if (kind.takes_x) in.push_back(row(x, structure.x(r)));
       for (const std::int32_t child : structure.children(r)) {
@@ -370,7 +428,7 @@ class Recursion::Impl {
         if (shapes.empty())
           for (const Expr& part : state) shapes.push_back(part.shape());
     if (shapes.empty() && x.dtype() == DType::kFloat32)
-      if (const auto compiled = compile(x.expr().graph().options(), x.shape()))
+      if (std::string why_not; const auto compiled = compile(x.expr().graph().options(), x.shape(), why_not))
         for (std::size_t p = 0; p < compiled->parts(); ++p) shapes.push_back(compiled->state(p));
     if (shapes.empty())
       throw UsageError(fmt::format(
@@ -382,6 +440,7 @@ class Recursion::Impl {
   }
 
   std::string name_;
+  cells::AnyChildren any_children_;  // first: it adds to the kinds that are given
   std::vector<RecursionKind> kinds_;
   std::vector<Shape> state_;
   std::uint64_t uid_ = new_uid() | std::uint64_t{1} << 63;  // among those of cells, which count from 1
@@ -395,6 +454,8 @@ Recursion::Recursion(std::string name, std::vector<RecursionKind> kinds, std::ve
 Recursion::~Recursion() = default;
 Recursion::Recursion(Recursion&&) noexcept = default;
 Recursion& Recursion::operator=(Recursion&&) noexcept = default;
+
+KindId Recursion::kind(std::string_view name) const { return impl_->kind(name); }
 
 std::vector<Expr> Recursion::operator()(Operand x, const Structure& structure) const {
   return impl_->record(x, structure);

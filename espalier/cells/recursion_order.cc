@@ -94,6 +94,7 @@ void RecursionOrder::sort(const CompiledRecursion& compiled, const StepIn& in) {
     }
   if (kinds_.size() < at(kinds)) kinds_.resize(at(kinds));
   find_copies(compiled, in);
+  std::vector<std::int32_t> copies(at(kinds), 0);  // of the levels so far
   for (std::int32_t k = 0; k < kinds; ++k) {
     kinds_[at(k)].count = 0;
     kinds_[at(k)].childless = counts_[at(k)];
@@ -106,6 +107,13 @@ void RecursionOrder::sort(const CompiledRecursion& compiled, const StepIn& in) {
     const auto begin = static_cast<std::int32_t>(kinds_[at(kind)].count);
     kinds_[at(kind)].count += counts_[level];
     levels_.push_back({kind, begin, begin + counts_[level]});
+    const std::vector<Kind::Copy>& all = kinds_[at(kind)].copies;
+    std::int32_t& next = copies[at(kind)];
+    levels_.back().copies_begin = next;
+    while (at(next) < all.size() &&
+           fields_of_row(in, all[at(next)].row)[RowField::kHeight] * kinds + kind == static_cast<std::int32_t>(level))
+      ++next;
+    levels_.back().copies_end = next;
   }
   next_.resize(counts_.size());
   kinds_as_they_run_.clear();
@@ -125,26 +133,68 @@ void RecursionOrder::sort(const CompiledRecursion& compiled, const StepIn& in) {
   }
 }
 
+void RecursionOrder::sort_by_height(const StepIn& in, std::int32_t kinds) {
+  std::vector<std::int32_t> next(counts_.size() / at(kinds) + 1, 0);
+  for (std::size_t level = 0; level < counts_.size(); ++level) next[level / at(kinds) + 1] += counts_[level];
+  for (std::size_t height = 1; height < next.size(); ++height) next[height] += next[height - 1];
+  by_height_.resize(at(in.rows));
+  for (std::int32_t r = 0; r < static_cast<std::int32_t>(in.rows); ++r)
+    by_height_[at(next[at(fields_of_row(in, r)[RowField::kHeight])]++)] = r;
+}
+
 void RecursionOrder::find_copies(const CompiledRecursion& compiled, const StepIn& in) {
   is_copy_.clear();
   const auto kinds = static_cast<std::int32_t>(compiled.kinds().size());
-  for (std::int32_t k = 0; k < kinds; ++k) {
-    kinds_[at(k)].copies.clear();
-    if (in.first_equal == nullptr || counts_[at(k)] == 0 || !compiled.kinds()[at(k)].is_of_x_alone()) continue;
-    is_copy_.resize(at(in.rows), 0);
-    firsts_.assign(at(in.operand_begin[in.nodes]), -1);
-    for (std::int32_t r = 0; r < static_cast<std::int32_t>(in.rows); ++r) {
-      const std::int32_t* const field = fields_of_row(in, r);
-      if (field[RowField::kKind] != k) continue;
-      std::int32_t& first = firsts_[at(in.first_equal[in.operand_begin[node_of_[at(r)]] + field[RowField::kX]])];
-      if (first < 0) {
-        first = r;
-        continue;
-      }
-      is_copy_[at(r)] = 1;
-      kinds_[at(k)].copies.push_back({r, first});
+  for (std::int32_t k = 0; k < kinds; ++k) kinds_[at(k)].copies.clear();
+  if (in.first_equal == nullptr) return;
+  sort_by_height(in, kinds);
+  const std::int32_t most_children = compiled.most_children();
+  is_copy_.assign(at(in.rows), 0);
+  first_of_.resize(at(in.rows));
+  // What a row reads, in the step's own numbers: of equal rows of x and of equal children the first.
+  const auto x_of = [&](std::int32_t r) {
+    const std::int32_t x = fields_of_row(in, r)[RowField::kX];
+    return x < 0 ? -1 : first_equal_of(in, in.operand_begin[node_of_[at(r)]] + x);
+  };
+  const auto child_of = [&](std::int32_t r, std::int32_t c) {
+    const std::int32_t child = fields_of_row(in, r)[RowField::kFirstChild + c];
+    return child < 0 ? -1 : first_of_[at(in.node_begin[node_of_[at(r)]] + child)];
+  };
+  const auto is_equal = [&](std::int32_t a, std::int32_t b) {
+    if (kind_of_row(in, a) != kind_of_row(in, b) || x_of(a) != x_of(b)) return false;
+    for (std::int32_t c = 0; c < most_children; ++c)
+      if (child_of(a, c) != child_of(b, c)) return false;
+    return true;
+  };
+  std::size_t size = 16;
+  while (size < 2 * at(in.rows)) size *= 2;
+  found_.assign(size, -1);
+  for (const std::int32_t r : by_height_) {
+    first_of_[at(r)] = r;
+    if (in.first_equal[in.operand_begin[node_of_[at(r)]]] < 0) continue;  // its node computes each row for itself
+    constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;
+    const std::int32_t x = x_of(r);
+    std::uint64_t hash =
+        (static_cast<std::uint64_t>(kind_of_row(in, r)) << 32 ^ static_cast<std::uint32_t>(x)) * kGolden;
+    bool reads_any = x >= 0;
+    for (std::int32_t c = 0; c < most_children; ++c) {
+      const std::int32_t child = child_of(r, c);
+      reads_any |= child >= 0;
+      hash = ((hash ^ hash >> 29) + static_cast<std::uint32_t>(child)) * kGolden;
     }
-    counts_[at(k)] -= static_cast<std::int32_t>(kinds_[at(k)].copies.size());
+    if (!reads_any) continue;  // nothing says that it may be equal to another
+    std::size_t place = (hash ^ hash >> 32) & (size - 1);
+    while (found_[place] >= 0 && !is_equal(found_[place], r)) place = (place + 1) & (size - 1);
+    const std::int32_t first = found_[place];
+    if (first < 0) {
+      found_[place] = r;
+      continue;
+    }
+    first_of_[at(r)] = first;
+    is_copy_[at(r)] = 1;
+    const std::int32_t* const field = fields_of_row(in, r);
+    kinds_[at(field[RowField::kKind])].copies.push_back({r, first});
+    --counts_[at(field[RowField::kHeight] * kinds + field[RowField::kKind])];
   }
 }
 
@@ -155,7 +205,7 @@ void RecursionOrder::find_distinct(const StepIn& in, Kind& kind) {
   std::int32_t* const to = kind.distinct_x.open(read.size());
   std::int32_t count = 0;
   for (const std::int32_t x : read) {
-    const std::int32_t first = in.first_equal[x];
+    const std::int32_t first = first_equal_of(in, x);
     std::int32_t& number = numbers_[at(first)];
     if (number < 0) {
       to[count] = first;
@@ -165,7 +215,7 @@ void RecursionOrder::find_distinct(const StepIn& in, Kind& kind) {
   }
   kind.is_last_equal.assign(read.size(), 0);
   for (std::size_t i = read.size(); i-- > 0;) {
-    std::int32_t& number = numbers_[at(in.first_equal[read[i]])];
+    std::int32_t& number = numbers_[at(first_equal_of(in, read[i]))];
     kind.is_last_equal[i] = number >= 0 ? 1 : 0;
     number = -1;
   }

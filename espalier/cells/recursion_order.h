@@ -21,6 +21,11 @@
 
 namespace espalier::cells {
 
+/// The first row of x that is equal to a row (StepIn::first_equal).
+inline std::int32_t first_equal_of(const StepIn& in, std::int64_t row) {
+  return in.first_equal[row] < 0 ? ~in.first_equal[row] : in.first_equal[row];
+}
+
 class RecursionOrder {
  public:
   /// Rows of one kind and height: places `begin` to `end - 1` of those of the kind.
@@ -28,6 +33,9 @@ class RecursionOrder {
     std::int32_t kind;
     std::int32_t begin;
     std::int32_t end;
+    /// The same of the kind's copies.
+    std::int32_t copies_begin = 0;
+    std::int32_t copies_end = 0;
   };
   /// Kinds that run together: their levels are `begin` to `end - 1` of all.
   struct Part {
@@ -43,12 +51,15 @@ class RecursionOrder {
     bool reads_all_of_x = false;  // each of its rows once
     RowList rows;                 // the rows themselves, as numbers of the step's
     std::vector<RowList> read;    // rows of x, then of each child
-    /// Of a kind that is computed from x alone: rows that read what another reads, and are not among `rows`.
+    /// Rows that compute what another row of the kind does, and are not among `rows`; from the lowest to the highest.
     struct Copy {
       std::int32_t row;
       std::int32_t of;
     };
     std::vector<Copy> copies;
+    std::span<const Copy> copies_of(const Level& level) const {
+      return std::span(copies).subspan(at(level.copies_begin), at(level.copies_end - level.copies_begin));
+    }
     /// Of a kind whose product of x is hoisted: the rows of x that differ, and which of them each row reads. Empty
     /// where nearly all do.
     RowList distinct_x;
@@ -89,8 +100,10 @@ class RecursionOrder {
   void find(const CompiledRecursion& compiled, const StepIn& in);
   void sort(const CompiledRecursion& compiled, const StepIn& in);
   void find_reads(const CompiledRecursion& compiled, const StepIn& in);
-  /// Takes rows that are computed from equal rows of x alone out of `counts_`: they are copies.
+  /// Takes rows that compute what another does out of `counts_`: they are copies. Such rows are of one kind, read equal
+  /// rows of x, and their children are equal in turn: whole subtrees are computed once.
   void find_copies(const CompiledRecursion& compiled, const StepIn& in);
+  void sort_by_height(const StepIn& in, std::int32_t kinds);
   void find_distinct(const StepIn& in, Kind& kind);
   void run_together(std::int32_t a, std::int32_t b);
   void divide();
@@ -116,7 +129,9 @@ class RecursionOrder {
   std::vector<std::int32_t*> next_;    // likewise: where the next row goes
   std::vector<std::uint8_t> is_child_;
   std::vector<std::uint8_t> is_copy_;    // by row; empty: none is
-  std::vector<std::int32_t> firsts_;     // by row of x: the first row of the kind that reads it, or an equal one
+  std::vector<std::int32_t> by_height_;  // all rows, from the lowest to the highest
+  std::vector<std::int32_t> first_of_;   // by row: the first that computes the same, itself for most
+  std::vector<std::int32_t> found_;      // a hash table of such rows; -1: free
   std::vector<std::int32_t> numbers_;    // by row of x: its number among those that differ
   std::vector<std::int32_t> x_read_by_;  // the last kind, from 1; 0: none
 };

@@ -27,7 +27,7 @@ void lay_out_operands(RecursionProgram& kind) {
     kind.operands = (kind.operands + kLine - 1) / kLine * kLine;
   }
   for (std::size_t i = 0; i < kind.inputs.size(); ++i)
-    if (kind.inputs[i].child != RecursionInput::kX) kind.of_children |= 1U << i;
+    if (kind.inputs[i].child != RecursionInput::kX) kind.of_children |= std::uint64_t{1} << i;
   for (const std::size_t parameter : kind.parameters) kind.reads |= std::uint64_t{1} << parameter;
   kind.saved = kind.program->saved();
   kind.deferred = kind.program->deferred();

@@ -48,15 +48,13 @@ struct RecursionProgram {
   std::vector<RecursionInput> inputs;   // of the program
   std::vector<std::size_t> parameters;  // of the program: which inputs of the recursion they are
   std::uint64_t reads = 0;              // the same, a bit each
-  std::uint32_t of_children = 0;        // of the program: which inputs are states of children, a bit each
+  std::uint64_t of_children = 0;        // of the program: which inputs are states of children, a bit each
   std::int64_t operands = 0;            // floats a row: what is multiplied together, side by side
   std::int64_t x_kept = 0;              // floats a row: x in the order of the rows, where its product is hoisted
   std::int64_t saved = 0;               // what the program leaves for its backward
   std::int64_t deferred = 0;            // and for the gradients of its weights
   bool hoists = false;                  // its product of x runs for all heights at once
 
-  /// Whether rows that read equal rows of x are equal.
-  bool is_of_x_alone() const { return of_children == 0 && !inputs.empty(); }
   /// Floats a row that are kept for backward.
   std::int64_t kept() const { return operands + x_kept + saved; }
 };

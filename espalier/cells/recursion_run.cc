@@ -1,6 +1,5 @@
 // Runs a recursion over the rows of a step: forward by height, backward the other way round.
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <span>
 #include <type_traits>
@@ -91,7 +90,6 @@ struct StepMemory {
   std::vector<float> kept;            // operands, where nothing is left for backward
   std::vector<float> zeros;           // the state of a child that is missing; never written
   std::vector<float> once;            // products of the rows of x that differ, or their gradients
-  std::uint64_t sums = 0;             // the number of the backward pass that left such gradients there; 0: none did
   std::vector<std::int64_t> of_part;  // floats that are taken
 
   static StepMemory& of_thread() {
@@ -222,34 +220,14 @@ class StepRows {
         kernels::add({rows.hoisted[r], width}, sum);
     }
   }
-  /// Backward leaves these sums in memory of the thread, where the gradients of weights find them if nothing else ran
-  /// there in between: a number, never used again, says so. It stands where x has no rows, since some are equal.
-  void mark_sums() {
-    static std::atomic<std::uint64_t> passes = 0;
-    memory_.sums = ++passes;
-    for_each_kind([&](const RecursionProgram& kind, const KindRows& rows, const RecursionOrder::Kind&) {
-      if (float* const mark = mark_of(kind, rows)) std::memcpy(mark, &memory_.sums, sizeof(memory_.sums));
-    });
-  }
-  /// Whether the sums of pass `number`, which were there before this step was opened, are its own.
-  bool has_sums(std::uint64_t number) {
-    bool has = number != 0;
-    for_each_kind([&](const RecursionProgram& kind, const KindRows& rows, const RecursionOrder::Kind&) {
-      if (!rows.multiplies_once()) return;
-      std::uint64_t found = 0;
-      if (const float* const mark = mark_of(kind, rows)) std::memcpy(&found, mark, sizeof(found));
-      has = has && found == number;
-    });
-    return has;
-  }
-  /// Gives rows that are equal to others the states of those...
+  /// Gives the rows of a level that are equal to others the states of those...
   void copy_equal(const Level& level) const {
-    for (const RecursionOrder::Kind::Copy& copy : order_.kind(at(level.kind)).copies)
+    for (const RecursionOrder::Kind::Copy& copy : order_.kind(at(level.kind)).copies_of(level))
       for (const Rows& state : states_) std::memcpy(state[copy.row], state[copy.of], at(state.width) * sizeof(float));
   }
   /// ...and those their gradients.
   void add_equal(const Level& level, std::span<const Rows> gradients) const {
-    for (const RecursionOrder::Kind::Copy& copy : order_.kind(at(level.kind)).copies)
+    for (const RecursionOrder::Kind::Copy& copy : order_.kind(at(level.kind)).copies_of(level))
       for (const Rows& each : gradients)
         kernels::add({each[copy.row], at(each.width)}, {each[copy.of], at(each.width)});
   }
@@ -275,12 +253,6 @@ class StepRows {
   }
 
  private:
-  /// Behind the rows of x that differ; null where there is no room.
-  static float* mark_of(const RecursionProgram& kind, const KindRows& rows) {
-    const std::int64_t used = rows.once.count * kind.x_kept;
-    const bool has_room = at(rows.count * kind.x_kept - used) * sizeof(float) >= sizeof(std::uint64_t);
-    return rows.multiplies_once() && has_room ? rows.x + used : nullptr;
-  }
   /// Zeros for the rows to which no single parent stores a gradient.
   void zero_unparented(const Rows& gradients) const {
     const auto zero = [&](std::int64_t r) { kernels::fill(0.0F, {gradients[r], at(gradients.width)}); };
@@ -334,7 +306,6 @@ class StepRows {
   /// The products of the rows of x that differ. Parts that run one after the other have the same memory, but not in
   /// backward, which leaves gradients there.
   void place_once(Pass pass) {
-    memory_.sums = 0;
     std::vector<std::int64_t>& taken = memory_.of_part;
     taken.assign(compiled_.kinds().size(), 0);
     for_each_kind([&](const RecursionProgram& kind, KindRows& rows, const RecursionOrder::Kind& order) {
@@ -473,7 +444,7 @@ GradRows gradient_of_x(const CompiledRecursion& compiled, RecursionOrder& order,
   if (!grads || !grads.stores() || order.reads_all_of_x_once()) return grads;
   const bool is_stored = first_writes_all_of_x(compiled, order);
   for (std::int64_t r = 0; r < grads.rows().count; ++r)
-    if (!is_stored || (in.first_equal != nullptr && in.first_equal[r] != r))
+    if (!is_stored || (in.first_equal != nullptr && first_equal_of(in, r) != r))
       kernels::fill(0.0F, {grads.rows()[r], at(grads.width())});
   return {grads.rows(), is_stored};
 }
@@ -509,7 +480,7 @@ void run_recursion_backward(const void* attrs, const Saved& saved, Grads& grads)
     for (std::size_t i = levels.size(); i-- > 0;) {
       step.add_equal(levels[i], saved.result_gradients);
       step.kind(levels[i].kind).run.backward(levels[i].begin, levels[i].end - levels[i].begin);
-      step.add_to_once(levels[i]);
+      if (of_x) step.add_to_once(levels[i]);
     }
     step.for_each_kind([&](const RecursionProgram& kind, const KindRows& rows, const RecursionOrder::Kind& of_kind) {
       if (of_x && kind.hoists && of_kind.part == part.number)
@@ -517,11 +488,9 @@ void run_recursion_backward(const void* attrs, const Saved& saved, Grads& grads)
     });
   });
   if (is_apart && of_x) step.join_gradients_of_x(of_x.rows());
-  step.mark_sums();
 }
 
 void run_recursion_weight_gradients(const void* attrs, const Saved& saved, Grads& grads) {
-  const std::uint64_t sums = StepMemory::of_thread().sums;
   StepRows step(Pass::kBackward, recursion_of(attrs), saved.in, saved.results, data_of(saved.saved));
   const Rows dy{data_of(saved.dy), saved.dy.count, saved.dy.width, saved.dy.stride, saved.dy.offsets};
   step.open_deferred(dy, saved.deferred.data);
@@ -537,13 +506,12 @@ void run_recursion_weight_gradients(const void* attrs, const Saved& saved, Grads
     share_weights |= (written & kind.reads) != 0;
     written |= kind.reads;
   });
-  const bool has_sums = step.has_sums(sums);
   const std::span<const std::int32_t> kinds = step.order().kinds();
   const auto count = std::ssize(kinds);
   parallel_for(count, step.is_apart() && !share_weights ? 1 : count, [&](std::int64_t begin, std::int64_t end) {
     for (const std::int32_t k : kinds.subspan(at(begin), at(end - begin))) {
       const KindRows& rows = step.kind(k);
-      if (!has_sums) step.add_to_once({k, 0, static_cast<std::int32_t>(rows.count)});
+      step.add_to_once({.kind = k, .begin = 0, .end = static_cast<std::int32_t>(rows.count)});
       const HoistedRows of_x{rows.inputs[0], rows.once};
       rows.run.weight_gradients(rows.state_gradients[0], rows.deferred, Grads(rows.grads),
                                 rows.multiplies_once() ? of_x : HoistedRows());

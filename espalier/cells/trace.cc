@@ -103,8 +103,11 @@ class Division {
 
   std::shared_ptr<const Compiled> compile() {
     auto compiled = std::make_shared<Compiled>();
-    for (std::int32_t i = 0; i < graph_.size(); ++i)
-      compiled->random_ops += graph_.signature(NodeId{i}).info->random ? 1 : 0;
+    for (std::int32_t i = 0; i < graph_.size(); ++i) {
+      const OpInfo& info = *graph_.signature(NodeId{i}).info;
+      compiled->random_ops += info.random ? 1 : 0;
+      compiled->takes_lists = compiled->takes_lists || info.is_ragged();
+    }
     const std::vector<NodeId> boundary = find_boundary();
     if (!boundary.empty()) {
       compiled->projection_inputs = sources_of(/*inner=*/false);
@@ -140,7 +143,10 @@ class Division {
         if (is_used_inside(boundary[k])) compiled->update_inputs.push_back({Compiled::From::kProjection, k});
     }
     compiled->update = program(name_, compiled->update_inputs, boundary, computed);
-    if (compiled->update == nullptr) *compiled = {};
+    if (compiled->update == nullptr) {
+      *compiled = {};
+      compiled->why_not = why_not_;
+    }
     return compiled;
   }
 
@@ -187,7 +193,7 @@ class Division {
   }
 
   std::shared_ptr<Program> program(const std::string& name, std::span<const Compiled::Source> sources,
-                                   std::span<const NodeId> boundary, std::span<const NodeId> results) const {
+                                   std::span<const NodeId> boundary, std::span<const NodeId> results) {
     std::vector<NodeId> inputs;
     std::vector<std::string> names;
     for (const Compiled::Source& source : sources) {
@@ -199,7 +205,7 @@ class Division {
         names.push_back(source.number < options_.inputs.size() ? options_.inputs[source.number]
                                                                : fmt::format("x{}", source.number));
     }
-    return Program::compile(name, graph_, inputs, names, results);
+    return Program::compile(name, graph_, inputs, names, results, why_not_);
   }
 
   const std::string& name_;
@@ -208,6 +214,7 @@ class Division {
   const Graph& graph_;
   std::vector<bool> inner_;    // depends on an input that is not outer
   std::vector<bool> product_;  // is a product, or is computed from one
+  std::string why_not_;
 };
 
 /// The graph that holds all inputs, or null.

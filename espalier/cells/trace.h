@@ -27,6 +27,10 @@ struct Compiled {
   std::vector<Source> results;
   /// Of the function: those that no result depends on count too, so that the others have the masks of the expansion.
   std::uint32_t random_ops = 0;
+  /// Whether the function uses an op that takes a list of any length, such as sum().
+  bool takes_lists = false;
+  /// Where there is no program: why, as a part of a sentence; "" where nothing is computed.
+  std::string why_not;
 
   /// Whether a use is the update's nodes alone, with its inputs and results as they are.
   bool is_direct() const;

@@ -8,21 +8,12 @@
 
 #include "espalier/base/error.h"
 #include "espalier/base/files.h"
+#include "espalier/base/nearest.h"
 #include "espalier/cli/block_reference.h"
 #include "espalier/cli/commands.h"
 
 namespace espalier::cli {
 namespace {
-
-/// The part of the reference from a block's heading to the next. Refuses (UsageError) a name that has none.
-std::string_view page_of(std::string_view name) {
-  const std::string heading = fmt::format("\n## {}\n", name);
-  const std::size_t begin = kBlockReference.find(heading);
-  if (begin == std::string_view::npos)
-    throw UsageError(fmt::format("there is no block '{}'; `espalier blocks` prints all of them", name));
-  const std::size_t end = kBlockReference.find("\n## ", begin + heading.size());
-  return kBlockReference.substr(begin + 1, end == std::string_view::npos ? end : end - begin);
-}
 
 /// The names of the blocks, in the order of the reference.
 std::vector<std::string_view> block_names() {
@@ -34,6 +25,17 @@ std::vector<std::string_view> block_names() {
     names.push_back(kBlockReference.substr(at, kBlockReference.find('\n', at) - at));
   }
   return names;
+}
+
+/// The part of the reference from a block's heading to the next. Refuses (UsageError) a name that has none.
+std::string_view page_of(std::string_view name) {
+  const std::string heading = fmt::format("\n## {}\n", name);
+  const std::size_t begin = kBlockReference.find(heading);
+  if (begin == std::string_view::npos)
+    throw UsageError(fmt::format("there is no block \"{}\"{} (`espalier blocks` prints all of them)", name,
+                                 suggestion(name, block_names())));
+  const std::size_t end = kBlockReference.find("\n## ", begin + heading.size());
+  return kBlockReference.substr(begin + 1, end == std::string_view::npos ? end : end - begin);
 }
 
 /// A page for each block in a file of its own, and README.md that leads to them.

@@ -9,16 +9,20 @@
 #include "espalier/base/threads.h"
 #include "espalier/cli/commands.h"
 #include "espalier/cli/listops_report.h"
+#include "espalier/cli/model_runs.h"
+#include "espalier/cli/numbers.h"
 #include "espalier/train/listops.h"
 
 namespace espalier::cli {
 namespace {
 
 struct EvalOptions {
+  std::string run;
   std::string weights;
   std::string data;
   std::string summary;
   int threads = 0;
+  bool skip_damaged = false;
 };
 
 template <class T>
@@ -46,12 +50,17 @@ std::vector<data::Tree> held_out_of(const Metadata& facts, const std::string& pa
 
 void run_eval(const EvalOptions& options) {
   if (options.threads > 0) set_thread_count(options.threads);
+  if (!options.run.empty())
+    return eval_run(
+        {.run = options.run, .data = options.data, .summary = options.summary, .skip_damaged = options.skip_damaged});
+  if (options.weights.empty())
+    throw UsageError("eval: name the folder of a run, or with --weights the weights of `espalier train listops`");
   if (!options.summary.empty()) ensure_writable_file(options.summary);
   Metadata facts;
   const train::ListOpsNet net = train::ListOpsNet::load(options.weights, &facts);
   const std::vector<data::Tree> trees =
       options.data.empty() ? held_out_of(facts, options.weights) : data::read_listops(options.data);
-  print_data({}, trees);
+  if (!options.data.empty()) print_data({}, trees);  // training printed that of its own held-out set
   train::Progress progress({.title = "eval", .total = static_cast<std::int64_t>(trees.size())});
   const train::ListOpsScore score = train::evaluate(net, trees, shown_on(progress));
   progress.finish();
@@ -68,13 +77,17 @@ void run_eval(const EvalOptions& options) {
 
 void add_eval(CLI::App& app) {
   auto options = std::make_shared<EvalOptions>();
-  CLI::App* command = app.add_subcommand("eval", "Evaluate saved weights on held-out data");
-  command->add_option("--weights", options->weights, "The file that training wrote")->required();
+  CLI::App* command = app.add_subcommand("eval", "Evaluate a trained model on data");
+  CLI::Option* run = command->add_option("run", options->run, "The folder of a run of `espalier train MODEL`");
+  command->add_option("--weights", options->weights, "Instead of it the file that `espalier train listops` wrote")
+      ->excludes(run);
   command->add_option("--data", options->data,
-                      "Expressions to evaluate on: value, tab, expression (default: those held out in training)");
+                      "A file or folder as for training; ListOps: value, tab, expression (default: those held out in "
+                      "training)");
+  command->add_flag("--skip-damaged", options->skip_damaged, "Leave damaged records out, and say how many");
   command->add_option("--summary", options->summary, "Write the figures to this file, as JSON");
   command->add_option("--threads", options->threads, "Threads to use (default: ESPALIER_THREADS, or all cores)")
-      ->check(CLI::Range(1, 1024));
+      ->check(whole_number(1, 1024));
   command->callback([options] { run_eval(*options); });
 }
 

@@ -88,14 +88,23 @@ nlohmann::ordered_json to_json(const train::ListOpsScore& score) {
           {"loss", score.loss()}};
 }
 
+nlohmann::ordered_json to_json(std::span<const train::EpochSummary> history, std::size_t instances) {
+  nlohmann::ordered_json result = nlohmann::ordered_json::array();
+  for (const train::EpochSummary& epoch : history)
+    result.push_back({{"instances", instances},
+                      {"accuracy", epoch.accuracy.value_or(0)},
+                      {"loss", epoch.loss},
+                      {"seconds", epoch.seconds},
+                      {"instances_per_second", static_cast<double>(instances) / epoch.seconds}});
+  return result;
+}
+
 void write_json(const std::filesystem::path& path, const nlohmann::ordered_json& json) {
   write_file_atomically(path, json.dump(2) + "\n");
 }
 
-train::ListOpsWatch shown_on(train::Progress& progress) {
-  return [&progress](std::int64_t done, const train::ListOpsScore& score) {
-    progress.update(done, score.loss(), score.accuracy());
-  };
+train::EvaluationWatch shown_on(train::Progress& progress) {
+  return [&progress](std::int64_t done, std::int64_t) { progress.update(done); };
 }
 
 }  // namespace espalier::cli

@@ -8,6 +8,7 @@
 
 #include "espalier/data/listops.h"
 #include "espalier/train/listops.h"
+#include "espalier/train/observer.h"
 #include "espalier/train/progress.h"
 
 namespace espalier::cli {
@@ -25,10 +26,11 @@ void print_statistics(const Statistics& statistics);
 nlohmann::ordered_json to_json(const train::ListOpsScore& score);
 nlohmann::ordered_json to_json(std::span<const train::StrategySpeed> speeds);
 nlohmann::ordered_json to_json(const Statistics& statistics);
+nlohmann::ordered_json to_json(std::span<const train::EpochSummary> history, std::size_t instances);
 /// Writes a summary whole or not at all. Accuracies are written so that they read back to the same number.
 void write_json(const std::filesystem::path& path, const nlohmann::ordered_json& json);
 
-/// A watch that shows a score on a progress bar.
-train::ListOpsWatch shown_on(train::Progress& progress);
+/// A watch that shows on a progress bar how much is done.
+train::EvaluationWatch shown_on(train::Progress& progress);
 
 }  // namespace espalier::cli

@@ -1,3 +1,3 @@
-#include "espalier/cli/commands.h"
+#include "espalier/cli/run.h"
 
 int main(int argc, char** argv) { return espalier::cli::run(argc, argv); }

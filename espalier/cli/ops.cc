@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "espalier/base/error.h"
+#include "espalier/base/nearest.h"
 #include "espalier/cli/commands.h"
 #include "espalier/graph/op_info.h"
 
@@ -37,16 +39,37 @@ std::string inputs_of(const OpInfo& info) {
   return text;
 }
 
-/// The reference page.
-void print_page() {
-  fmt::print(
-      "# Ops\n\nMade by `espalier ops` from the ops themselves. A *shared* input is a parameter, or computed from "
-      "parameters only.\n\n| op | kind | inputs | what it computes |\n|---|---|---|---|\n");
+/// All ops, by name.
+std::vector<const OpInfo*> sorted_ops() {
   std::vector<const OpInfo*> infos;
   infos.reserve(static_cast<std::size_t>(op_count()));
   for (std::int32_t i = 0; i < op_count(); ++i) infos.push_back(&op_info(OpId{i}));
   std::sort(infos.begin(), infos.end(), [](auto* a, auto* b) { return a->name < b->name; });
-  for (const OpInfo* info : infos) {
+  return infos;
+}
+
+/// The page of one op. Refuses (UsageError) an unknown name with the nearest.
+void print_op(std::string_view name) {
+  const std::vector<const OpInfo*> infos = sorted_ops();
+  const auto found = std::find_if(infos.begin(), infos.end(), [&](const OpInfo* info) { return info->name == name; });
+  if (found == infos.end()) {
+    std::vector<std::string_view> names;
+    names.reserve(infos.size());
+    for (const OpInfo* info : infos) names.push_back(info->name);
+    throw UsageError(
+        fmt::format("there is no op \"{}\"{} (`espalier ops` prints all of them)", name, suggestion(name, names)));
+  }
+  const OpInfo& info = **found;
+  fmt::print("# {}\n\n    {}\n\n- kind: {}\n- inputs: {}\n", info.name, info.contract, name_of(info.kind),
+             info.inputs.empty() ? "none" : inputs_of(info));
+}
+
+/// The table of all ops.
+void print_page() {
+  fmt::print(
+      "# Ops\n\nMade by `espalier ops` from the ops themselves. A *shared* input is a parameter, or computed from "
+      "parameters only.\n\n| op | kind | inputs | what it computes |\n|---|---|---|---|\n");
+  for (const OpInfo* info : sorted_ops()) {
     std::string contract(info->contract);
     for (std::size_t at = 0; (at = contract.find('|', at)) != std::string::npos; at += 2)
       contract.replace(at, 1, "\\|");
@@ -57,8 +80,15 @@ void print_page() {
 }  // namespace
 
 void add_ops(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("ops", "Print the table of all ops, as Markdown");
-  command->callback([] { print_page(); });
+  CLI::App* command = app.add_subcommand("ops", "Print the table of all ops, or the page of one, as Markdown");
+  auto name = std::make_shared<std::string>();
+  command->add_option("NAME", *name, "The op");
+  command->callback([name] {
+    if (name->empty())
+      print_page();
+    else
+      print_op(*name);
+  });
 }
 
 }  // namespace espalier::cli

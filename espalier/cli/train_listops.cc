@@ -1,24 +1,35 @@
 #include <fmt/format.h>
 
-#include <array>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "espalier/base/error.h"
 #include "espalier/base/files.h"
+#include "espalier/base/strategy.h"
 #include "espalier/base/threads.h"
+#include "espalier/cli/command_line.h"
 #include "espalier/cli/commands.h"
 #include "espalier/cli/listops_report.h"
+#include "espalier/cli/numbers.h"
+#include "espalier/cli/run_files.h"
 #include "espalier/train/listops.h"
 #include "espalier/train/progress.h"
+#include "espalier/train/progress_bars.h"
+#include "espalier/train/trainer.h"
 
 namespace espalier::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kStrategies{Strategy::kNone, Strategy::kDepth, Strategy::kAgenda, Strategy::kFrontier};
+constexpr std::int64_t kMostExpressions = 1'000'000'000;
+constexpr std::int64_t kMostThreads = 1024;
+constexpr std::int64_t kMostOfInt = std::numeric_limits<std::int32_t>::max();
 
 struct TrainingOptions {
   data::ListOpsOptions grammar;
@@ -35,6 +46,10 @@ struct TrainingOptions {
   std::string ahead = "auto";
   double compare_seconds = 4;
   int threads = 0;
+  bool resume = false;
+  bool restart = false;
+  std::string how_to_resume;
+  RunFileOptions files;
 };
 
 data::ListOpsSplit read_or_generate(const TrainingOptions& options) {
@@ -53,11 +68,34 @@ Metadata facts_of(const TrainingOptions& options) {
   return facts;
 }
 
+/// Why there is no strategy of that name; empty if there is.
+std::string problem_of_strategy(const std::string& name) {
+  try {
+    strategy_from_name(name);
+    return {};
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+}
+
+/// Where an interrupted run waits for --resume.
+fs::path run_folder(const TrainingOptions& options) { return fs::path(options.out) / "listops.run"; }
+
+train::TrainerOptions trainer_options(const TrainingOptions& options, std::vector<train::Observer*> observers) {
+  train::TrainerOptions result = train::trainer_options(options.training, options.sizes);
+  result.folder = run_folder(options);
+  result.start = options.resume ? train::Start::kResume : train::Start::kBegin;
+  if (options.restart) result.start = train::Start::kReplace;
+  result.handle_signals = true;
+  result.how_to_resume = options.how_to_resume;
+  result.observers = std::move(observers);
+  return result;
+}
+
 void run_training(TrainingOptions options) {
   if (options.threads > 0) set_thread_count(options.threads);
   options.training.seed = options.grammar.seed;
-  for (const Strategy strategy : kStrategies)
-    if (options.strategy == name_of(strategy)) options.training.strategy = strategy;
+  options.training.strategy = strategy_from_name(options.strategy);
   if (options.ahead != "auto")
     options.training.ahead = options.ahead == "on" ? train::RecordAhead::kAlways : train::RecordAhead::kNever;
   // Everything that could spoil the end of a long run is tried first.
@@ -66,6 +104,8 @@ void run_training(TrainingOptions options) {
   ensure_writable_file(weights);
   if (!options.summary.empty()) ensure_writable_file(options.summary);
   if (!options.write_data.empty()) ensure_writable_folder(options.write_data);
+
+  RunFiles files(options.files, "ListOps");
 
   const data::ListOpsSplit sets = read_or_generate(options);
   print_data(sets.train, sets.held_out);
@@ -81,27 +121,22 @@ void run_training(TrainingOptions options) {
              thread_count() == 1 ? "" : "s");
   std::fflush(stdout);
 
-  nlohmann::ordered_json epochs = nlohmann::ordered_json::array();
-  train::ListOpsTrainer trainer(net, sets.train, options.training);
-  double seconds = 0;
-  for (std::int32_t epoch = 1; epoch <= options.training.epochs; ++epoch) {
-    train::Progress progress({.title = fmt::format("epoch {}/{}", epoch, options.training.epochs),
-                              .total = static_cast<std::int64_t>(sets.train.size())});
-    const train::ListOpsScore score = trainer.run_epoch(shown_on(progress));
-    progress.finish();
-    seconds += progress.seconds();
-    nlohmann::ordered_json entry = to_json(score);
-    entry["seconds"] = progress.seconds();
-    entry["instances_per_second"] = progress.rate();
-    epochs.push_back(std::move(entry));
-  }
-
+  train::ProgressBars bars;
+  std::vector<train::Observer*> observers = files.observers();
+  observers.push_back(&bars);
+  const train::ListOpsTask task(net, sets.train, sets.held_out);
+  train::Trainer trainer(net.model(), task, trainer_options(options, std::move(observers)));
+  const train::RunResult run = trainer.run();
+  if (run.ending == train::Ending::kInterrupted) throw Interrupted(run.message);
   train::Progress progress({.title = "held out", .total = static_cast<std::int64_t>(sets.held_out.size())});
   const train::ListOpsScore score = train::evaluate(net, sets.held_out, shown_on(progress));
   progress.finish();
   print_score("held out", score);
   net.save(weights, facts_of(options));
+  std::error_code ignored;  // what stays there is replaced by the next run
+  fs::remove_all(run_folder(options), ignored);
   fmt::print("weights: {}\n", weights.string());
+  files.print();
   print_statistics(trainer.statistics());
   std::vector<train::StrategySpeed> speeds;
   if (options.compare_seconds > 0) {
@@ -110,6 +145,8 @@ void run_training(TrainingOptions options) {
   }
 
   if (options.summary.empty()) return;
+  double seconds = 0;
+  for (const train::EpochSummary& epoch : run.history) seconds += epoch.seconds;
   write_json(options.summary, {{"task", "listops"},
                                {"version", ESPALIER_VERSION},
                                {"seed", options.grammar.seed},
@@ -125,7 +162,7 @@ void run_training(TrainingOptions options) {
                                {"parameters", net.model().count()},
                                {"batch", options.training.batch},
                                {"learning_rate", options.training.learning_rate},
-                               {"epochs", std::move(epochs)},
+                               {"epochs", to_json(run.history, sets.train.size())},
                                {"training_seconds", seconds},
                                {"strategy", options.strategy},
                                {"statistics", to_json(trainer.statistics())},
@@ -142,17 +179,20 @@ void add_train_listops(CLI::App& train) {
   CLI::App* command = train.add_subcommand(
       "listops", "Train a Tree-LSTM on ListOps (Nangia and Bowman, 2018), from data it generates or reads");
   command->add_option("--out", options->out, "Folder for the weights, listops.safetensors")->capture_default_str();
+  add_run_files(*command, options->files);
   command->add_option("--summary", options->summary, "Write the run's figures to this file, as JSON");
   command->add_option("--train", options->train_count, "How many expressions to generate for training")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1, kMostExpressions));
   command->add_option("--held-out", options->held_out_count, "How many further ones to generate for the final score")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1, kMostExpressions));
   command->add_option("--max-tokens", options->grammar.max_tokens, "No longer expressions than this")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command->add_option("--seed", options->grammar.seed, "Chooses data, weights and order")->capture_default_str();
+      ->check(whole_number(1, kMostOfInt));
+  command->add_option("--seed", options->grammar.seed, "Chooses data, weights and order")
+      ->capture_default_str()
+      ->check(whole_number_of_64_bits());
   CLI::Option* from = command->add_option("--train-data", options->train_data,
                                           "Read the training expressions from this file: value, tab, expression");
   CLI::Option* held = command->add_option("--held-out-data", options->held_out_data, "The same for the final score");
@@ -161,30 +201,30 @@ void add_train_listops(CLI::App& train) {
   command->add_option("--write-data", options->write_data, "Write train.tsv and held_out.tsv to this folder");
   command->add_option("--embedding", options->sizes.embedding, "Size of the embedding of a token")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1 << 14));
+      ->check(whole_number(1, 1 << 14));
   command->add_option("--hidden", options->sizes.hidden, "Size of the Tree-LSTM's state")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1 << 14));
+      ->check(whole_number(1, 1 << 14));
   command->add_option("--epochs", options->training.epochs, "Passes over the training expressions")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1, kMostOfInt));
   command->add_option("--batch", options->training.batch, "Expressions in a minibatch")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1, kMostOfInt));
   command->add_option("--learning-rate", options->training.learning_rate, "Of Adam, after the warm-up")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command
       ->add_option("--warmup", options->training.warmup,
                    "Steps in which the learning rate rises; at most a tenth of all")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number(0, kMostOfInt));
   command->add_option("--clip", options->training.clip_norm, "Largest norm of a gradient")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command->add_option("--strategy", options->strategy, "How nodes are brought together: none, depth, agenda, frontier")
+      ->check(positive_number());
+  command->add_option("--strategy", options->strategy, "How nodes are batched: none, depth, agenda, frontier")
       ->capture_default_str()
-      ->check(CLI::IsMember({"none", "depth", "agenda", "frontier"}));
+      ->check(problem_of_strategy);
   command
       ->add_option("--ahead", options->ahead,
                    "Record the next minibatch while one runs: on, off, or auto, where that was measured to pay")
@@ -194,10 +234,15 @@ void add_train_listops(CLI::App& train) {
       ->add_option("--compare", options->compare_seconds,
                    "Seconds to spend at the end on comparing the strategies' speed; 0 leaves it out")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(non_negative_number());
   command->add_option("--threads", options->threads, "Threads to use (default: ESPALIER_THREADS, or all cores)")
-      ->check(CLI::Range(1, 1024));
-  command->callback([options] { run_training(*options); });
+      ->check(whole_number(1, kMostThreads));
+  CLI::Option* resume = command->add_flag("--resume", options->resume, "Go on with the run that was interrupted");
+  command->add_flag("--restart", options->restart, "Begin anew, although a run was interrupted")->excludes(resume);
+  command->callback([options, command] {
+    options->how_to_resume = command_line_of(*command, "--restart") + (options->resume ? "" : " --resume");
+    run_training(*options);
+  });
 }
 
 }  // namespace espalier::cli

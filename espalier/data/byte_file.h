@@ -1,9 +1,10 @@
-/// The bytes of a file in pieces, plain or gzip-compressed.
+/// The bytes of an Input in pieces; gzip is unpacked on the way.
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <string>
+
+#include "espalier/data/input.h"
 
 // zlib's, which only byte_file.cc includes.
 struct gzFile_s;
@@ -14,7 +15,7 @@ namespace espalier::data {
 /// (ResourceError) and a damaged or cut-off gzip stream (DataError).
 class ByteReader {
  public:
-  explicit ByteReader(std::filesystem::path path);
+  explicit ByteReader(Input input);
   ~ByteReader();
   ByteReader(const ByteReader&) = delete;
   ByteReader& operator=(const ByteReader&) = delete;
@@ -23,14 +24,16 @@ class ByteReader {
   std::size_t read(char* bytes, std::size_t room);
   /// Replaces `buffer` by the next piece; false at the end of the file.
   bool read_piece(std::string& buffer);
-  const std::filesystem::path& path() const { return path_; }
+  const std::string& name() const { return name_; }
 
  private:
-  std::filesystem::path path_;
+  std::string name_;
+  std::string text_;      // of an input in memory, which is never unpacked
+  std::size_t used_ = 0;  // of text_
   gzFile_s* stream_ = nullptr;
 };
 
-/// All bytes of the file, unpacked.
-std::string read_bytes(const std::filesystem::path& path);
+/// All bytes, unpacked.
+std::string read_bytes(Input input);
 
 }  // namespace espalier::data

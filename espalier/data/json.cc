@@ -10,11 +10,9 @@
 #include "espalier/base/error.h"
 #include "espalier/data/byte_file.h"
 #include "espalier/data/json_error.h"
-#include "espalier/data/text_file.h"
 #include "espalier/data/text_source.h"
 
 namespace espalier::data {
-namespace {
 
 namespace dom = simdjson::dom;
 
@@ -127,27 +125,33 @@ class JsonParser {
   std::size_t objects_ = 0;
 };
 
-}  // namespace
-
-Value parse_json(std::string_view text, std::string_view source) {
-  return JsonParser().parse({std::string(source), text});
+Value parse_json(std::string_view text, std::string_view source, std::int64_t first_line) {
+  return JsonParser().parse({std::string(source), text, first_line});
 }
 
-Value read_json(const std::filesystem::path& path) { return parse_json(read_bytes(path), path.string()); }
+Value read_json(Input input) {
+  const std::string name = input.name();
+  return parse_json(read_bytes(std::move(input)), name);
+}
 
-ValueStream json_lines(const std::filesystem::path& path) {
-  struct State {
-    explicit State(const std::filesystem::path& file) : reader(file) {}
-    LineReader reader;
-    JsonParser parser;
-  };
-  return ValueStream([state = std::make_shared<State>(path)]() -> std::optional<Value> {
-    std::string_view line;
-    while (state->reader.next(line)) {
-      if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-      return state->parser.parse({state->reader.path().string(), line, state->reader.line_number()});
-    }
-    return std::nullopt;
+JsonLinesReader::JsonLinesReader(Input input, const ReadOptions& options)
+    : RecordReader(options), lines_(std::move(input)), parser_(std::make_unique<JsonParser>()) {}
+JsonLinesReader::~JsonLinesReader() = default;
+
+bool JsonLinesReader::read(Value& record) {
+  for (std::string_view line; lines_.next(line);) {
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    record = parser_->parse({lines_.name(), line, lines_.line_number()});
+    return true;
+  }
+  return false;
+}
+
+ValueStream json_lines(Input input) {
+  return ValueStream([reader = std::make_shared<JsonLinesReader>(std::move(input))]() -> std::optional<Value> {
+    Value value;
+    if (!reader->next(value)) return std::nullopt;
+    return value;
   });
 }
 

@@ -9,23 +9,42 @@
 /// Thread safety: functions may be called from any thread; a ValueStream belongs to one thread at a time.
 #pragma once
 
-#include <filesystem>
+#include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "espalier/base/export.h"
+#include "espalier/data/input.h"
+#include "espalier/data/line_reader.h"
+#include "espalier/data/record_reader.h"
 #include "espalier/data/value.h"
 #include "espalier/data/value_stream.h"
 
 namespace espalier::data {
 
-/// The Value that the text is. `source` names the text in errors.
-ESPALIER_EXPORT Value parse_json(std::string_view text, std::string_view source = "JSON");
+class JsonParser;
 
-/// The Value that a file is, plain or gzip. Refuses (ResourceError) a file that cannot be read.
-ESPALIER_EXPORT Value read_json(const std::filesystem::path& path);
+/// The Value that the text is. `source` names the text in errors, which count its lines from `first_line`.
+ESPALIER_EXPORT Value parse_json(std::string_view text, std::string_view source = "JSON", std::int64_t first_line = 1);
 
-/// The Values of a file, plain or gzip, with one of them a line, each read when it is asked for. Blank lines are
-/// skipped. Refuses (ResourceError) a file that cannot be read, at once, and a line that is wrong when it is reached.
-ESPALIER_EXPORT ValueStream json_lines(const std::filesystem::path& path);
+/// The Value that a whole input is. Refuses (ResourceError) a file that cannot be read.
+ESPALIER_EXPORT Value read_json(Input input);
+
+/// JSON lines: a Value a line. Blank lines are left out.
+class ESPALIER_EXPORT JsonLinesReader final : public RecordReader<Value> {
+ public:
+  explicit JsonLinesReader(Input input, const ReadOptions& options = {});
+  ~JsonLinesReader() override;
+
+ private:
+  bool read(Value& record) override;
+  bool skip() override { return lines_.readable(); }
+
+  LineReader lines_;
+  std::unique_ptr<JsonParser> parser_;
+};
+
+/// The Values of a JsonLinesReader as a stream, each read when it is asked for.
+ESPALIER_EXPORT ValueStream json_lines(Input input);
 
 }  // namespace espalier::data

@@ -2,14 +2,52 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "espalier/base/error.h"
+#include "espalier/data/line_reader.h"
 #include "espalier/data/listops.h"
 #include "espalier/data/listops_stack.h"
 #include "espalier/data/text_file.h"
 
 namespace espalier::data {
+namespace {
+
+/// The tokens of an expression whatever its brackets and commas are: `[MAX 2 9 ]`, `(MAX 2 9)`, `MAX(2, 9)`. Nothing if
+/// there is a word that is no token.
+std::optional<std::vector<std::int32_t>> tokens_in(std::string_view text) {
+  const bool has_brackets = text.find(']') != std::string_view::npos;
+  std::vector<std::int32_t> tokens;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = std::max<std::size_t>(std::min(text.find_first_of(" ,()[]", at), text.size()) - at, 1);
+    const std::string word(text.substr(at, length));
+    at += length;
+    if (word == "]" || (word == ")" && !has_brackets)) {
+      tokens.push_back(kListOpsEnd);
+    } else if (std::string_view(" ,()[").find(word) == std::string_view::npos) {
+      auto found = std::find(kListOpsWords.begin(), kListOpsWords.end(), word);
+      if (found == kListOpsWords.end()) found = std::find(kListOpsWords.begin(), kListOpsWords.end(), "[" + word);
+      if (found == kListOpsWords.end()) return std::nullopt;
+      tokens.push_back(static_cast<std::int32_t>(found - kListOpsWords.begin()));
+    }
+  }
+  return tokens;
+}
+
+/// An expression as files have it, if it is complete but in another notation; else empty.
+std::string in_notation_of_files(std::string_view text) {
+  const bool is_tree = text.starts_with("( ") && text.find('[') != std::string_view::npos;
+  const std::optional<std::vector<std::int32_t>> tokens = tokens_in(text);
+  if (is_tree || !tokens || tokens->size() < 2) return {};
+  try {
+    return listops_text(listops_tree(*tokens));
+  } catch (const UsageError&) {
+    return {};
+  }
+}
+
+}  // namespace
 
 /// One pass over a line without recursion: each "(" opens a frame, each token or ")" gives a finished part to the
 /// innermost one, and a part that cannot stand there is refused at its own column.
@@ -23,7 +61,14 @@ class ListOpsReader::Parser {
     stack_.clear();
     builder_.clear();
     parse_label();
-    parse_expression();
+    try {
+      parse_expression();
+    } catch (const DataError&) {
+      const std::string_view expression = line_.substr(2);
+      if (const std::string known = in_notation_of_files(expression); !known.empty())
+        refuse(2, fmt::format("expected the tree in parentheses, {}, not {}", known, quoted(expression)));
+      throw;
+    }
     const std::int32_t label = line_[0] - '0';
     if (label != stack_.value())
       refuse(0, fmt::format("expected label {}, which is the value of the expression, not {}", stack_.value(), label));

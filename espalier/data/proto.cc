@@ -87,8 +87,8 @@ class ProtoReader::Types {
  public:
   Types(const std::filesystem::path& file, std::string_view message, const ProtoOptions& options)
       : name_(add_folders(files_, file, options.include_folders)), mistakes_(files_) {
-    const pb::LogSilencer silent;     // a library does not print
-    const ByteReader readable(file);  // else it is refused here, with the reason
+    const pb::LogSilencer silent;            // a library does not print
+    const ByteReader readable{Input(file)};  // else it is refused here, with the reason
     database_.RecordErrorsTo(&mistakes_);
     const pb::FileDescriptor* descriptors = pool_.FindFileByName(name_);
     if (descriptors == nullptr) throw DataError(mistakes_.text());

@@ -36,9 +36,7 @@ std::uint64_t ProtoDelimitedFile::take_length() {
   refuse("expected the length of a message as a varint of at most 10 bytes");
 }
 
-std::string ProtoDelimitedFile::name() const {
-  return fmt::format("{}: message at byte {}", file_.path().string(), begin_);
-}
+std::string ProtoDelimitedFile::name() const { return fmt::format("{}: message at byte {}", file_.name(), begin_); }
 
 bool ProtoDelimitedFile::at_end() {
   if (used_ < piece_.size()) return false;
@@ -47,7 +45,7 @@ bool ProtoDelimitedFile::at_end() {
 }
 
 void ProtoDelimitedFile::refuse(const std::string& message) const {
-  throw DataError(fmt::format("{}: byte {}: {}", file_.path().string(), begin_, message));
+  throw DataError(fmt::format("{}: byte {}: {}", file_.name(), begin_, message));
 }
 
 }  // namespace espalier::data

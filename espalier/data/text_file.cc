@@ -5,54 +5,15 @@
 
 #include <algorithm>
 #include <new>
-#include <utility>
 
 #include "espalier/base/files.h"
-#include "espalier/data/byte_file.h"
 
 namespace espalier::data {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 17;
-constexpr std::size_t kLongestLine = std::size_t{1} << 30;
 
 }  // namespace
-
-LineReader::LineReader(std::filesystem::path path)
-    : path_(std::move(path)), source_(std::make_unique<ByteReader>(path_)) {}
-
-LineReader::~LineReader() = default;
-
-bool LineReader::refill() {
-  used_ = 0;
-  return source_->read_piece(buffer_);
-}
-
-bool LineReader::next(std::string_view& line) {
-  line_.clear();
-  bool ended = false;
-  while (!ended) {
-    if (used_ == buffer_.size() && !refill()) break;
-    const std::string_view rest = std::string_view(buffer_).substr(used_);
-    const std::size_t end = rest.find('\n');
-    ended = end != std::string_view::npos;
-    const std::size_t length = ended ? end : rest.size();
-    if (line_.size() + length > kLongestLine)
-      throw DataError(
-          fmt::format("{}:{}:1: expected a line of at most {} bytes", path_.string(), line_number_ + 1, kLongestLine));
-    line_ += rest.substr(0, length);
-    used_ += length + (ended ? 1 : 0);
-  }
-  if (!ended && line_.empty()) return false;
-  ++line_number_;
-  if (line_.ends_with('\r')) line_.pop_back();
-  line = line_;
-  return true;
-}
-
-DataError LineReader::error_at(std::size_t column, std::string_view message) const {
-  return DataError(fmt::format("{}:{}:{}: {}", path_.string(), line_number_, column, message));
-}
 
 class TextWriter::Sink {
  public:

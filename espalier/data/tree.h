@@ -81,6 +81,9 @@ class ESPALIER_EXPORT TreeBuilder {
   /// Forgets everything.
   void clear();
 
+  /// Nodes so far.
+  std::int32_t size() const { return tree_.size(); }
+  /// Finished subtrees that no node has joined yet.
   std::int32_t waiting() const { return static_cast<std::int32_t>(waiting_.size()); }
 
  private:

@@ -4,16 +4,17 @@
 #include <cmath>
 #include <iterator>
 
-#include "espalier/data/value.h"
+#include "espalier/data/short_text.h"
 
 namespace espalier {
 namespace {
 
 class Writer {
  public:
-  std::string write(const Value& value) {
+  /// Stops soon after `most` characters.
+  std::string write(const Value& value, std::size_t most = std::string::npos) {
     put(value);
-    while (!open_.empty()) {
+    while (!open_.empty() && text_.size() <= most) {
       Open& last = open_.back();
       const Value& container = *last.container;
       if (last.next == container.size()) {
@@ -98,5 +99,11 @@ class Writer {
 }  // namespace
 
 std::string Value::to_text() const { return Writer().write(*this); }
+
+std::string short_text(const Value& value, std::size_t most) {
+  std::string text = Writer().write(value, most);
+  if (text.size() > most) text.replace(most, std::string::npos, "...");
+  return text;
+}
 
 }  // namespace espalier

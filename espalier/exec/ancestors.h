@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "espalier/base/bytes.h"
 #include "espalier/graph/graph.h"
 
 namespace espalier::exec {
@@ -29,6 +30,7 @@ class Marks {
   }
   /// set() for those who do not ask.
   void put(NodeId node) { stamps_[static_cast<std::size_t>(index_of(node))] = round_; }
+  std::int64_t memory() const { return memory_of(stamps_); }
   bool has(NodeId node) const { return stamps_[static_cast<std::size_t>(index_of(node))] == round_; }
 
  private:

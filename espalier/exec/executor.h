@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "espalier/exec/explain_plan.h"
 #include "espalier/graph/graph.h"
 
 namespace espalier::exec {
@@ -26,6 +27,8 @@ class Executor : public GraphRuntime {
   virtual const std::byte* value(NodeId node) const = 0;
   virtual Statistics statistics() const = 0;
   virtual std::string explain() const = 0;
+  /// explain_plan() of these nodes, while nothing was computed yet.
+  virtual std::string explain_plan(std::span<const NodeId> nodes, RunKind kind) = 0;
 
   /// Of the last differentiate(); null if it was not wanted there.
   const Tensor* wanted(NodeId node) const {

@@ -42,6 +42,12 @@ void add_to(Tensor& to, const Tensor& from) {
   });
 }
 
+void scale_values(Tensor& values, double factor) {
+  visit_float(values.dtype(), [&]<class T>(T) {
+    for (T& value : values.as<T>()) value *= static_cast<T>(factor);
+  });
+}
+
 }  // namespace
 
 std::int64_t Gradient::row_width() const {
@@ -62,6 +68,38 @@ struct Gradients::Entry : Gradient {
   bool is_zero = true;
   std::vector<std::int32_t> new_rows;  // as they came
   std::vector<std::byte> new_values;
+  /// What it was before the pass under way; kUnchanged if that has not touched it.
+  enum class Before : std::uint8_t { kUnchanged, kZero, kDense, kRows };
+  Before before = Before::kUnchanged;
+  Tensor dense_before = Tensor(Shape{0});
+  std::vector<std::int32_t> rows_before;
+  Tensor row_values_before = Tensor(Shape{0});
+
+  Before kind() const { return is_zero ? Before::kZero : sparse ? Before::kRows : Before::kDense; }
+  void copy_content() {
+    if (kind() == Before::kRows) {
+      rows_before = rows;
+      row_values_before = row_values;
+    } else if (kind() == Before::kDense) {
+      if (dense_before.shape() == dense.shape() && dense_before.dtype() == dense.dtype())
+        std::memcpy(dense_before.data(), dense.data(), dense.bytes());
+      else
+        dense_before = dense;
+    }
+  }
+  void restore() {
+    if (before == Before::kRows) {
+      std::swap(rows, rows_before);
+      std::swap(row_values, row_values_before);
+    } else {
+      rows.clear();
+      if (before == Before::kDense) std::swap(dense, dense_before);
+    }
+    sparse = before == Before::kRows;
+    is_zero = before == Before::kZero;
+    new_rows.clear();
+    new_values.clear();
+  }
 
   /// The gradient is the sum of these rows, some of which may be given several times; values_of(i) are those of the
   /// i-th.
@@ -152,16 +190,47 @@ std::vector<const Gradient*> Gradients::all() const {
 }
 
 Gradients::Entry& Gradients::entry(const Parameter& parameter) {
-  const auto [place, is_new] = index_.try_emplace(parameter.uid(), entries_.size());
-  if (is_new) {
-    entries_.push_back(std::make_unique<Entry>());
-    entries_.back()->parameter = &parameter;
-  }
-  return *entries_[place->second];
+  if (const auto known = index_.find(parameter.uid()); known != index_.end()) return *entries_[known->second];
+  auto made = std::make_unique<Entry>();
+  made->parameter = &parameter;
+  entries_.reserve(entries_.size() + 1);  // nothing is half done if one of these finds no memory
+  index_.emplace(parameter.uid(), entries_.size());
+  entries_.push_back(std::move(made));
+  return *entries_.back();
+}
+
+Gradients::Entry& Gradients::entry_to_change(const Parameter& parameter) {
+  Entry& of = entry(parameter);
+  if (in_pass_) remember(of);
+  return of;
+}
+
+void Gradients::remember(Entry& of) {
+  if (of.before != Entry::Before::kUnchanged) return;
+  of.copy_content();
+  changed_.push_back(&of);
+  of.before = of.kind();
+}
+
+void Gradients::begin_pass() {
+  end_pass();
+  join_rows();
+  in_pass_ = true;
+}
+
+void Gradients::end_pass() {
+  for (Entry* entry : changed_) entry->before = Entry::Before::kUnchanged;
+  changed_.clear();
+  in_pass_ = false;
+}
+
+void Gradients::undo_pass() {
+  for (Entry* entry : changed_) entry->restore();
+  end_pass();
 }
 
 Gradients::Dense Gradients::dense(const Parameter& parameter) {
-  Entry& of = entry(parameter);
+  Entry& of = entry_to_change(parameter);
   if (of.dense.shape() != parameter.shape() || of.dense.dtype() != parameter.value().dtype())
     of.dense = Tensor(parameter.shape(), parameter.value().dtype());
   bool store = of.is_zero;
@@ -176,7 +245,7 @@ Gradients::Dense Gradients::dense(const Parameter& parameter) {
 }
 
 void Gradients::add_row(const Parameter& parameter, std::int32_t row, const void* values) {
-  Entry& of = entry(parameter);
+  Entry& of = entry_to_change(parameter);
   of.new_rows.push_back(row);
   const auto* bytes = static_cast<const std::byte*>(values);
   const std::size_t size = static_cast<std::size_t>(of.row_width()) * size_of(parameter.value().dtype());
@@ -185,7 +254,7 @@ void Gradients::add_row(const Parameter& parameter, std::int32_t row, const void
 
 void Gradients::add_rows(const Parameter& parameter, std::span<const std::int32_t> rows,
                          std::span<const std::byte* const> values) {
-  Entry& of = entry(parameter);
+  Entry& of = entry_to_change(parameter);
   if (of.is_zero && of.new_rows.empty()) {
     of.set_rows(rows, [&](std::size_t i) { return values[i]; });
     return;
@@ -222,13 +291,14 @@ void Gradients::add(const Gradients& other) {
 }
 
 void Gradients::scale(double factor) {
-  for (auto& entry : entries_) {
-    if (entry->is_zero) continue;
-    Tensor& values = entry->sparse ? entry->row_values : entry->dense;
-    visit_float(values.dtype(), [&]<class T>(T) {
-      for (T& value : values.as<T>()) value *= static_cast<T>(factor);
-    });
-  }
+  for (auto& entry : entries_)
+    if (!entry->is_zero) scale_values(entry->sparse ? entry->row_values : entry->dense, factor);
+}
+
+void Gradients::scale_by_parameter() {
+  for (auto& entry : entries_)
+    if (!entry->is_zero && entry->parameter->gradient_scale != 1)
+      scale_values(entry->sparse ? entry->row_values : entry->dense, entry->parameter->gradient_scale);
 }
 
 double Gradients::norm() const {

@@ -59,6 +59,8 @@ class ESPALIER_EXPORT Gradients {
   /// Adds those of another, for instance of another thread.
   void add(const Gradients& other);
   void scale(double factor);
+  /// Multiplies each gradient by the gradient_scale of its parameter.
+  void scale_by_parameter();
   /// The square root of the sum of all squares.
   double norm() const;
 
@@ -77,13 +79,23 @@ class ESPALIER_EXPORT Gradients {
                 std::span<const std::byte* const> values);
   /// Sorts, adds up and merges the rows given since the last call.
   void join_rows();
+  /// A backward pass begins. Until end_pass(), undo_pass() takes back everything that the calls above changed.
+  /// Gradients that are zero before the pass cost nothing; others are copied when they are first changed.
+  void begin_pass();
+  void end_pass();
+  void undo_pass();
 
  private:
   struct Entry;
   Entry& entry(const Parameter& parameter);
+  /// The entry of a parameter, which is about to be changed.
+  Entry& entry_to_change(const Parameter& parameter);
+  void remember(Entry& entry);
 
   std::vector<std::unique_ptr<Entry>> entries_;
   std::unordered_map<std::uint64_t, std::size_t> index_;
+  bool in_pass_ = false;
+  std::vector<Entry*> changed_;  // in the pass under way
 };
 
 }  // namespace espalier

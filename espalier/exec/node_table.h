@@ -16,11 +16,17 @@
 #include <vector>
 
 #include "espalier/base/at.h"
+#include "espalier/base/bytes.h"
 #include "espalier/base/ids.h"
 #include "espalier/graph/graph.h"
 #include "espalier/plan/plan.h"
 
 namespace espalier::exec {
+
+/// Operand i of a node is one tensor for its whole step.
+inline bool is_shared_operand(const Graph& graph, NodeId node, std::size_t i) {
+  return graph.signature(node).info->by_identity(i) && graph.shared(graph.inputs(node)[i]);
+}
 
 /// What one run computed, for going back through it.
 struct Run {
@@ -32,26 +38,33 @@ struct Run {
   bool training = false;           // it was made to be differentiated
   bool is_spent = false;           // backward went through it and overwrote what it had read
 
+  /// Sets `rows` by the plan.
+  void order_rows() {
+    rows.resize(nodes.size());
+    for (std::size_t r = 0; r < rows.size(); ++r) rows[r] = nodes[static_cast<std::size_t>(plan->order[r])];
+  }
+  /// Memory of what is known of the run; its values and gradients are beside it.
+  std::int64_t memory() const { return memory_of(nodes, rows) + plan->memory(); }
   std::byte* row_of(std::int32_t number) const {
     const auto i = static_cast<std::size_t>(number);
     return values + plan->values.at[static_cast<std::size_t>(plan->piece[i])] + plan->within[i];
   }
-  /// Calls f(result, where) for the further results of all cells that are no nodes of the plan, with the places of
-  /// their rows in `memory`, which is laid out so.
+  /// Calls f(result, where, lasts) for the further results of all cells, with the places of their rows in `memory`,
+  /// which is laid out so, and whether they are still there when the run is over.
   template <class F>
   void for_each_further(const Graph& graph, std::byte* memory, const plan::Layout& layout, const F& f) const {
     for (std::int32_t step = 0; step < plan->steps(); ++step) {
       const std::int32_t piece = plan->further[static_cast<std::size_t>(step)];
       if (piece < 0) continue;
+      const bool lasts = plan->further_lasts[static_cast<std::size_t>(step)] != 0;
+      std::byte* where = memory + layout.at[static_cast<std::size_t>(piece)];
       const std::span<const NodeId> cells = rows_of(step);
-      for (std::int32_t k = 1; k < graph.signature(cells[0]).info->results; ++k) {
-        std::byte* where = memory + layout.at[static_cast<std::size_t>(piece + k - 1)];
-        const std::int64_t bytes = graph.bytes(NodeId{index_of(cells[0]) + k});
+      for (std::int32_t k = 1; k < graph.signature(cells[0]).info->results; ++k)
         for (NodeId cell : cells) {
-          f(NodeId{index_of(cell) + k}, where);
-          where += bytes;
+          const NodeId result{index_of(cell) + k};
+          f(result, where, lasts);
+          where += graph.bytes(result);
         }
-      }
     }
   }
   std::span<const NodeId> rows_of(std::int32_t step) const {
@@ -68,6 +81,8 @@ struct NodeTable {
   static constexpr std::uint8_t kApart = 8;     // has a row of its own: its gradient is wanted by itself
   static constexpr std::uint8_t kMany = 16;     // has many rows, which lie one behind the other and nowhere else
   static constexpr std::uint8_t kInTable = 32;  // looks many up, which are read in its table, where its address is
+
+  static constexpr std::uint8_t kZeros = 64;  // a leaf of the zeros that many share
 
   std::vector<std::byte*> address;
   std::vector<std::uint8_t> flags;
@@ -98,8 +113,10 @@ struct NodeTable {
     flags[at(node)] |= kHasValue;
   }
   void drop_value(NodeId node) { flags[at(node)] &= static_cast<std::uint8_t>(~(kHasValue | kInTable)); }
+  bool is_zeros(NodeId leaf) const { return (flags[at(leaf)] & kZeros) != 0; }
   bool is_in_table(NodeId node) const { return (flags[at(node)] & kInTable) != 0; }
 
+  std::int64_t memory() const { return memory_of(address, flags, run, same, root, base, offset, regions); }
   /// Room for all nodes of a graph.
   void resize(const Graph& graph) {
     const std::size_t old = same.size();
@@ -134,5 +151,10 @@ struct NodeTable {
     any_kept = false;
   }
 };
+
+/// Whether the row of a node is made of the rows of its inputs, most of which are written there at once.
+inline bool lies_side_by_side(const Graph& graph, const NodeTable& table, NodeId node) {
+  return graph.signature(node).side_by_side && !table.is_apart(node);
+}
 
 }  // namespace espalier::exec

@@ -6,15 +6,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <new>
 #include <vector>
+
+#include "espalier/base/allocate.h"
+#include "espalier/base/error.h"
 
 namespace espalier::exec {
 
 class RunMemory {
  public:
-  /// `bytes` bytes aligned to 64, not initialised; they stay until clear() or give().
+  /// `bytes` bytes aligned to 64, not initialised; they stay until clear() or give(). Refuses (ResourceError)
+  /// more than there is memory for.
   std::byte* take(std::int64_t bytes) {
     const auto size = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
     Buffer* best = nullptr;
@@ -29,9 +31,7 @@ class RunMemory {
       if (largest == nullptr) largest = &buffers_.emplace_back();
       largest->data.reset();
       largest->size = 0;
-      const std::size_t roomy = size + size / 4;
-      largest->data.reset(static_cast<std::byte*>(::operator new[](roomy, std::align_val_t{kAlignment})));
-      largest->size = roomy;
+      largest->size = allocate(size, largest->data);
       best = largest;
     }
     best->taken = true;
@@ -55,12 +55,19 @@ class RunMemory {
   std::int64_t bytes_used() const { return used_; }
 
  private:
-  static constexpr std::size_t kAlignment = 64;
-  struct Free {
-    void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{kAlignment}); }
-  };
+  /// More than is asked for where there is room, so that runs may grow. Gives how many bytes there are.
+  static std::size_t allocate(std::size_t size, Bytes& data) {
+    const std::size_t roomy = size + size / 4;
+    try {
+      data = allocate_bytes(roomy, "run");
+      return roomy;
+    } catch (const ResourceError&) {
+      data = allocate_bytes(size, "run");
+      return size;
+    }
+  }
   struct Buffer {
-    std::unique_ptr<std::byte[], Free> data;  // NOLINT(modernize-avoid-c-arrays): the array form of unique_ptr
+    Bytes data;
     std::size_t size = 0;
     std::int64_t asked = 0;
     bool taken = false;

@@ -38,8 +38,9 @@ struct BackwardOptions {
   Gradients* into = nullptr;
   /// What all gradients are multiplied by.
   double factor = 1;
-  /// Where given: gradients that may be are added to these values themselves, when nothing more is computed from them,
-  /// and to nothing else. They are those of weights and biases of products, and of nothing but these.
+  /// If given: gradients that may be are added to these values themselves, when nothing more is computed from them,
+  /// and to nothing else. They are those of weights and biases of products, and of nothing but these. Unlike gradients,
+  /// values that were changed stay changed if backward() throws.
   ParameterValues* values = nullptr;
   /// Nodes, inputs usually, whose own gradient Expr::grad() is to give afterwards.
   std::vector<Expr> wanted;
@@ -59,8 +60,8 @@ class ESPALIER_EXPORT Expr {
   /// Of a node of many rows, the shape of each.
   const Shape& shape() const;
   DType dtype() const;
-  /// How many rows it has: 1, unless it was made from many.
-  std::int32_t rows() const;
+  /// The number of rows: 1 unless the node has many rows.
+  std::int32_t row_count() const;
   bool has_many_rows() const;
 
   /// Computes the node, and what it needs, unless that was done before; returns a copy of the numbers. Those of many
@@ -70,7 +71,8 @@ class ESPALIER_EXPORT Expr {
   double scalar() const;
 
   /// Differentiates this node, which must have one element, with respect to every parameter it depends on, and adds
-  /// the gradients to those of the parameters' Model (or where `options` says).
+  /// the gradients to those of the parameters' Model (or where `options` says). If it throws, all gradients are as
+  /// they were before the call.
   void backward(const BackwardOptions& options = {}) const;
   /// The gradient of the last backward() with respect to this node. Refuses a node that was not `wanted` there.
   Tensor grad() const;

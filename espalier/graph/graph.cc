@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <limits>
 
 #include "espalier/base/error.h"
+#include "espalier/graph/limits.h"
 #include "espalier/graph/shared_names.h"
 
 namespace espalier {
@@ -36,7 +36,78 @@ bool are_choices(const Signature& signature, const void* fields, std::int32_t gi
   return true;
 }
 
+/// Makes room for `at_least` values, and for no more than the limit: a column that is full is looked at again. Gives
+/// the new capacity.
+template <class T>
+std::size_t grown(std::string_view what, Column<T>& column, std::size_t capacity, std::size_t at_least,
+                  std::size_t first, std::int64_t limit) {
+  const auto most = static_cast<std::size_t>(limit);
+  if (at_least > most)
+    throw ResourceError(
+        fmt::format("graph: its nodes would have {} {}, and {} are the most there can be", at_least, what, most));
+  // Small columns are copied when they grow, so they grow faster.
+  const std::size_t wished = std::max({at_least, capacity * (capacity < 1 << 16 ? 4 : 2), first});
+  const std::size_t result = std::min(wished, most);
+  column.reserve(result);
+  return result;
+}
+
+/// A tensor made from parameters alone is a single row. An op that computes `count` rows, and reads one row of this
+/// operand for each, gets it as so many rows.
+Expr repeated(Graph& graph, const Expr& x, std::int32_t count, SourceLine where) {
+  static const OpInfo& info = op_info(find_op("gather_rows"));
+  const std::vector<Expr> list(static_cast<std::size_t>(count), x);
+  return graph.record(info, nullptr, nullptr, Operands(std::span<const Expr>(list), where));
+}
+
+/// Whether an op reads its operands row by row, and not all rows of them at once.
+bool reads_by_rows(const OpInfo& info) { return !info.is_ragged() && !info.takes_whole; }
+
+/// Whether some operand is shared and has to be repeated for each of `rows` rows (0: of a single row): then all
+/// operands are put into `all`, with that one repeated.
+bool repeat_shared(Graph& graph, const OpInfo& info, std::int32_t rows, std::span<const Operand> operands,
+                   OperandList& all) {
+  if (!reads_by_rows(info)) return false;
+  const auto is_shared = [&](const Operand& x) {
+    return x.parameter() != nullptr || (graph.owns(x.expr()) && graph.shared(x.expr().node()));
+  };
+  bool any = false;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const Operand& x = operands[i];
+    if (is_shared(x))
+      any = any || !info.by_identity(i);
+    else if (rows == 0 && graph.owns(x.expr()) && graph.is_many(x.expr().node()))
+      rows = graph.rows(x.expr().node());
+  }
+  if (!any || rows == 0) return false;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const Operand& x = operands[i];
+    if (!is_shared(x) || info.by_identity(i))
+      all.push_back(x);
+    else
+      all.push_back(x.at(
+          repeated(graph, x.parameter() != nullptr ? graph.parameter(*x.parameter()) : x.expr(), rows, x.where())));
+  }
+  return true;
+}
+
+/// The same of a list.
+bool repeat_shared(Graph& graph, const OpInfo& info, std::span<const Expr> list, SourceLine where,
+                   std::vector<Expr>& all) {
+  OperandList operands;
+  for (const Expr& x : list) operands.push_back({x, where});
+  OperandList with_rows;
+  if (!repeat_shared(graph, info, 0, operands, with_rows)) return false;
+  for (const Operand& x : with_rows) all.push_back(x.expr());
+  return true;
+}
+
 }  // namespace
+
+GraphLimits& GraphLimits::current() {
+  static GraphLimits limits;
+  return limits;
+}
 
 Graph::Graph(const GraphOptions& options)
     : options_(options), slot_(GraphSlot::acquire(this)), generation_(slot_->generation.load()) {
@@ -55,15 +126,20 @@ void Graph::clear() {
   if (runtime_ != nullptr) runtime_->clear();
   ++epoch_;
   known_cells_.drop_if_many();
+  notes_.clear();
   size_ = 0;
+  room_ = 0;
+  recording_.reset();
   any_many_ = false;
   any_derived_ = false;
   leaf_data_.clear();
   field_size_ = 0;
   instances_ = 0;
   current_instance_ = kNoInstance;
-  instance_key_ = 0;
+  set_first_key(0);
   random_ops_ = 0;
+  any_random_ = false;
+  step_.reset();
 }
 
 bool Graph::keeps_signatures() const {
@@ -79,9 +155,30 @@ void Graph::forget_signatures() {
   ++signature_epoch_;
 }
 
-void Graph::begin_instance() { begin_instance(static_cast<std::uint64_t>(instances_)); }
+void Graph::set_first_key(std::uint64_t key) {
+  first_key_ = key;
+  instance_key_ = key_outside(key);
+}
+
+std::uint64_t Graph::step() {
+  if (!step_) step_ = is_trace() || !options_.training ? options_.step.value_or(0) : options_.take_step();
+  return *step_;
+}
+
+void Graph::set_step(std::uint64_t step) {
+  if (any_random_)
+    throw UsageError(
+        fmt::format("set_step: this graph has recorded random ops of step {}, and step {} is given\n"
+                    "  hint: call it before the first of them, or after clear()",
+                    this->step(), step));
+  step_ = step;
+}
+
+void Graph::begin_instance() { begin_instance(first_key_ + static_cast<std::uint64_t>(instances_)); }
 
 void Graph::begin_instance(std::uint64_t key) {
+  if (instances_ == GraphLimits::current().instances)
+    throw ResourceError(fmt::format("graph: it has {} instances, the most there can be", instances_));
   current_instance_ = InstanceId{instances_++};
   instance_key_ = key;
   random_ops_ = 0;
@@ -91,6 +188,7 @@ void Graph::begin_instance(std::uint64_t key) {
 
 [[gnu::noinline]] NodeId Graph::node_of(const OpInfo& info, std::size_t position, const Operand& operand) {
   if (operand.parameter() == nullptr) refuse_operand(info, position, operand.expr(), operand.where());
+  if (operand.parameter()->is_destroyed()) refuse_destroyed(info.name, *operand.parameter(), operand.where());
   return parameter(*operand.parameter()).node();
 }
 
@@ -135,23 +233,34 @@ void Graph::rehearse(const std::function<void()>& f) {
 }
 
 void Graph::grow_inputs(std::size_t at_least) {
-  if (at_least > std::numeric_limits<std::uint32_t>::max())
-    throw ResourceError("graph: its nodes have 4294967295 inputs, the most there can be");
-  input_capacity_ = std::max({at_least, input_capacity_ * (input_capacity_ < 1 << 16 ? 4 : 2), std::size_t{256}});
-  inputs_.reserve(input_capacity_);
+  input_capacity_ = grown("inputs", inputs_, input_capacity_, at_least, 256, GraphLimits::current().inputs);
+}
+
+void Graph::make_room() {
+  if (size_ == capacity_) grow();
+  room_ = capacity_;
+  recording_.start();
+}
+
+std::int64_t Graph::record_bytes() const {
+  const auto nodes = static_cast<std::size_t>(size_);
+  const std::size_t per_node = sizeof(SignatureId) + sizeof(Head) + sizeof(SourceLine) + sizeof(Begin);
+  const std::size_t inputs = nodes == 0 ? 0 : begin_[nodes].inputs;
+  return static_cast<std::int64_t>(nodes * per_node + inputs * sizeof(NodeId) + field_size_ + leaf_data_.bytes_used());
 }
 
 void Graph::grow() {
-  if (capacity_ == kMostNodes)
-    throw ResourceError(fmt::format("graph: {} nodes are recorded, the most there can be", kMostNodes));
+  const std::int32_t most = GraphLimits::current().nodes;
+  if (size_ >= most) throw ResourceError(fmt::format("graph: {} nodes are recorded, the most there can be", size_));
   // Small columns are copied when they grow, so they grow faster.
   const std::int32_t factor = capacity_ < 1 << 16 ? 4 : 2;
-  capacity_ = capacity_ > kMostNodes / factor ? kMostNodes : std::max(256, capacity_ * factor);
-  const auto n = static_cast<std::size_t>(capacity_);
+  const std::int32_t capacity = capacity_ > most / factor ? most : std::min(most, std::max(256, capacity_ * factor));
+  const auto n = static_cast<std::size_t>(capacity);
   signature_.reserve(n);
   head_.reserve(n);
   source_.reserve(n);
   begin_.reserve(n + 1);
+  capacity_ = capacity;  // where there is no memory for so many, it stays what it was
 }
 
 std::vector<Shape> Graph::shapes_of(const OpInfo& info, std::span<const NodeId> operands) const {
@@ -220,10 +329,8 @@ std::uint32_t Graph::add_fields(const void* fields, std::size_t bytes, std::int3
 }
 
 void Graph::grow_fields(std::size_t at_least) {
-  if (at_least > std::numeric_limits<std::uint32_t>::max())
-    throw ResourceError("graph: the fields of its nodes take 4 GiB, the most there can be");
-  field_capacity_ = std::max({at_least, field_capacity_ * (field_capacity_ < 1 << 16 ? 4 : 2), std::size_t{1024}});
-  fields_.reserve(field_capacity_);
+  field_capacity_ =
+      grown("bytes of fields", fields_, field_capacity_, at_least, 1024, GraphLimits::current().field_bytes);
 }
 
 [[gnu::noinline]] void Graph::check_fields(const OpInfo& info, const void* attrs, const void* fields,
@@ -240,8 +347,8 @@ void Graph::grow_fields(std::size_t at_least) {
   const auto words = static_cast<std::size_t>(info.attr_words);
   const std::size_t in_key = info.is_ragged() ? 1 : operands.size();
   if (1 + words + in_key > key_capacity_) [[unlikely]] {
+    key_.reserve(2 * (1 + words + in_key));
     key_capacity_ = 2 * (1 + words + in_key);
-    key_.reserve(key_capacity_);
   }
   std::uint32_t* end = key_.data();
   SignatureTable::Hash hash;
@@ -287,8 +394,8 @@ void Graph::grow_fields(std::size_t at_least) {
       const void* const field = static_cast<const std::byte*>(fields) + std::ptrdiff_t{r} * info.field_bytes;
       if (!is_choice(signatures_[signature], field)) check_fields(info, attrs, field, operands);
     }
-  if (size_ == capacity_) [[unlikely]]
-    grow();
+  if (size_ == room_) [[unlikely]]
+    make_room();
 
   const auto n = static_cast<std::size_t>(size_);
   begin_[n].fields =
@@ -306,8 +413,8 @@ void Graph::grow_fields(std::size_t at_least) {
                                                                 const void* fields, InstanceId instance,
                                                                 SourceLine where, std::int32_t rows,
                                                                 std::int32_t given) {
-  if (size_ == capacity_) [[unlikely]]
-    grow();
+  if (size_ == room_) [[unlikely]]
+    make_room();
   const auto n = static_cast<std::size_t>(size_);
   const Signature& known = signatures_[signature];
   const auto field_bytes = static_cast<std::size_t>(known.info->field_bytes);
@@ -379,6 +486,9 @@ void Graph::remember(NewestOp& newest, const OpInfo& info, NodeId node, std::spa
   for (std::size_t i = 0; i < stacked; ++i)
     if (shared(inputs(node)[i])) return;
   if (stacked == 0 && !info.never_shared()) return;
+  // Of many rows, an operand that is read row by row is repeated: another node for another number of rows.
+  for (std::size_t i = stacked; i < operands.size(); ++i)
+    if (!info.by_identity(i)) return;
   const std::span<const Given> behind = operands.subspan(stacked);
   if (!std::all_of(behind.begin(), behind.end(), [](const Given& each) { return parameter_in(each) != nullptr; }))
     return;
@@ -426,6 +536,8 @@ Expr Graph::record_operands(const OpInfo& info, const void* attrs, const void* f
                             std::span<const Operand> operands, std::int32_t given) {
   const SourceLine where = operands.front().where();
   const Mark before = mark();
+  OperandList with_rows;
+  if (repeat_shared(*this, info, given, operands, with_rows)) operands = with_rows;
   NodeId* nodes = room_for_inputs(operands.size());
   try {
     for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -442,7 +554,7 @@ Expr Graph::record_operands(const OpInfo& info, const void* attrs, const void* f
 }
 
 Expr Graph::record(const OpInfo& info, const void* attrs, const void* fields, const Operands& operands) {
-  const std::span<const Expr> list = operands.list();
+  std::span<const Expr> list = operands.list();
   NewestOp& newest = newest_op(info, nullptr);
   if (const std::int32_t like = record_like_newest(newest, info, attrs, fields, list, operands.where(), kSingle);
       like >= 0)
@@ -450,6 +562,8 @@ Expr Graph::record(const OpInfo& info, const void* attrs, const void* fields, co
   const Mark before = mark();
   if (list.empty())
     refuse(info, {fmt::format("{}: needs at least one operand", info.name)}, {}, operands.where(), before);
+  std::vector<Expr> with_rows;
+  if (any_many_ && repeat_shared(*this, info, list, operands.where(), with_rows)) list = with_rows;
   NodeId* nodes = room_for_inputs(list.size());
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (!owns(list[i])) refuse_operand(info, i, list[i], operands.where());
@@ -461,6 +575,9 @@ Expr Graph::record(const OpInfo& info, const void* attrs, const void* fields, co
     return result;
   } catch (const Refusal& refusal) {
     refuse(info, refusal, {nodes, list.size()}, operands.where(), before);
+  } catch (...) {
+    roll_back(before);
+    throw;
   }
 }
 
@@ -470,6 +587,9 @@ Expr Graph::record_leaf(const OpInfo& info, const void* attrs, const void* field
     return append(info, attrs, fields, {}, where);
   } catch (const Refusal& refusal) {
     refuse(info, refusal, {}, where, before);
+  } catch (...) {
+    roll_back(before);
+    throw;
   }
 }
 
@@ -522,7 +642,7 @@ const Shape& Expr::shape() const { return graph().type(node()).shape; }
 
 DType Expr::dtype() const { return graph().type(node()).dtype; }
 
-std::int32_t Expr::rows() const { return graph().rows(node()); }
+std::int32_t Expr::row_count() const { return graph().rows(node()); }
 
 bool Expr::has_many_rows() const { return graph().is_many(node()); }
 

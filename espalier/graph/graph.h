@@ -14,8 +14,11 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <functional>
+#include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -35,9 +38,11 @@
 #include "espalier/graph/op_info.h"
 #include "espalier/graph/parameter.h"
 #include "espalier/graph/parameter_nodes.h"
+#include "espalier/graph/recording_clock.h"
 #include "espalier/graph/shared_names.h"
 #include "espalier/graph/signatures.h"
 #include "espalier/graph/statistics.h"
+#include "espalier/graph/step_counter.h"
 
 namespace espalier {
 
@@ -50,22 +55,22 @@ enum class Execution : std::int32_t {
 /// Which equal computations are done once. Random ops are never merged.
 enum class Memoise : std::int32_t {
   kOff,
-  kLookups,  // lookups of the same row of a table, and what is computed from such and from parameters alone
-  kAll,      // all nodes of one op with the same inputs and fields
-};
-
-/// Consecutive steps over the same rows in the same order run together, a few rows at a time, so that what one leaves
-/// is still in the cache when the next reads it.
-struct Fusing {
-  std::int32_t rows = 64;  // at a time; 0: each step runs by itself
-  /// Of what the first of them reads and writes: less is in the cache anyway.
-  std::int64_t least_bytes = std::int64_t{1} << 20;
+  /// Lookups of the same row of a table, and nodes computed from such lookups and parameters alone. Inputs and
+  /// constants are not compared: nodes that depend on them are computed as often as they were recorded.
+  kLookups,
+  /// All nodes of one op with equal inputs and fields. Inputs and constants are equal if their bits are: each is read
+  /// once more, to compare it.
+  kAll,
 };
 
 struct GraphOptions {
-  /// Seed and training step choose the masks of dropout.
+  /// Seed and step choose the masks of dropout. Each minibatch is a step: without a `step` here, every graph that is in
+  /// training takes a new number from `counter` when it records its first random op after it was made or cleared. A
+  /// `step` given here holds for all minibatches of the graph that do not call Graph::set_step().
   std::uint64_t seed = 0;
-  std::uint64_t step = 0;
+  std::optional<std::uint64_t> step = {};
+  /// Must outlive the graph. Null: StepCounter::global().
+  StepCounter* counter = nullptr;
   /// Outside training, dropout does nothing.
   bool training = true;
   /// The element type of leaves made from numbers that do not bring one.
@@ -77,12 +82,24 @@ struct GraphOptions {
   Memoise memoise = Memoise::kLookups;
   /// Records the ops of a cell one by one, as if it were a plain function: for comparing, and for finding out.
   bool expand_cells = false;
-  Fusing fusing = {};
-  /// The most bytes that values and gradients may take; 0 is no limit. What takes more is divided into parts by
-  /// instances where the loss is a sum or mean over them, and refused (ResourceError, with the numbers) elsewhere.
+  /// The most bytes the graph may take, as Statistics::peak_bytes counts them; 0 is no limit. If a minibatch takes more
+  /// and its loss is a sum or mean over instances, it is computed in parts. Otherwise it is refused (ResourceError,
+  /// with the numbers).
   std::int64_t memory_budget = 0;
   /// Measures where the time of each step goes (Statistics::Seconds).
   bool profile = false;
+
+  /// These options for several graphs of one minibatch: if they are for training, with the step of that minibatch.
+  GraphOptions for_one_step() const {
+    GraphOptions result = *this;
+    if (training) result.step = take_step();
+    return result;
+  }
+  /// The step of the next minibatch: `step`, or a new number from the counter.
+  std::uint64_t take_step() const {
+    if (step) return *step;
+    return (counter != nullptr ? *counter : StepCounter::global()).take();
+  }
 };
 
 /// What an executor keeps with a graph.
@@ -104,13 +121,25 @@ class ESPALIER_EXPORT Graph {
   /// A leaf of the graph's element type.
   Expr input(const Shape& shape, std::span<const float> values, const char* file = __builtin_FILE(),
              std::int32_t line = __builtin_LINE());
-  /// A leaf of many rows of this shape, one after the other in `values`; at least one. What is done to it is done to
-  /// each of its rows, and it is one node however many they are.
-  Expr input_rows(const Shape& row, std::span<const float> values, const char* file = __builtin_FILE(),
-                  std::int32_t line = __builtin_LINE());
-  /// The same of rows that lie anywhere, each given by where it begins.
-  Expr input_rows(const Shape& row, std::span<const float* const> rows, const char* file = __builtin_FILE(),
-                  std::int32_t line = __builtin_LINE());
+  /// The same from a list, as in input({2}, {x, y}).
+  Expr input(const Shape& shape, std::initializer_list<float> values, const char* file = __builtin_FILE(),
+             std::int32_t line = __builtin_LINE()) {
+    return input(shape, std::span<const float>(values.begin(), values.size()), file, line);
+  }
+  template <class Number>
+  requires std::is_arithmetic_v<Number> Expr input(const Shape& shape, std::initializer_list<Number> values,
+                                                   const char* file = __builtin_FILE(),
+                                                   std::int32_t line = __builtin_LINE()) {
+    const std::vector<double> numbers(values.begin(), values.end());
+    return input(Tensor::from(shape, numbers).to(options_.dtype), file, line);
+  }
+  /// A leaf with many rows of this shape, one after the other in `values`; at least one. Every op runs once per row,
+  /// and it is one node however many rows it has.
+  Expr rows(const Shape& row, std::span<const float> values, const char* file = __builtin_FILE(),
+            std::int32_t line = __builtin_LINE());
+  /// The same for rows anywhere in memory, each given by its address.
+  Expr rows(const Shape& row, std::span<const float* const> rows, const char* file = __builtin_FILE(),
+            std::int32_t line = __builtin_LINE());
   /// A leaf with one number, of rank 0.
   template <class Number>
   requires std::is_arithmetic_v<Number> Expr constant(Number value, const char* file = __builtin_FILE(),
@@ -135,10 +164,19 @@ class ESPALIER_EXPORT Graph {
   Expr derived(std::uint64_t uid, const std::function<Expr(Graph&)>& make);
 
   /// What is recorded from here on belongs to a new instance. Its key chooses the masks of dropout: give the number of
-  /// the input in the data set to have them independent of the order; the default is the number of the instance.
+  /// the input in the data set to make them independent of the order. The default is the number of the instance in its
+  /// minibatch, which Lanes count across all lanes.
   void begin_instance();
   void begin_instance(std::uint64_t key);
   std::int32_t instances() const { return instances_; }
+  /// The keys that begin_instance() gives count from here on, if the graph is a part of a minibatch. Call it before the
+  /// first instance; clear() sets it to 0.
+  void set_first_key(std::uint64_t key);
+
+  /// The step of this minibatch, which chooses the masks of dropout (GraphOptions::step).
+  std::uint64_t step();
+  /// Sets it until clear(). Refuses (UsageError) if the graph has recorded a random op since it was made or cleared.
+  void set_step(std::uint64_t step);
 
   /// Computes these as the last run of a graph that is not to be differentiated: the memory of everything else is used
   /// again as soon as nobody needs it. Asking for the value of another node afterwards computes that anew.
@@ -209,6 +247,13 @@ class ESPALIER_EXPORT Graph {
                                  const void* fields, std::int32_t rows, NodeId stacked, SourceLine where);
   /// The same for a cell without fields and the further ones of its results, which follow it.
   NodeId record_like(NodeId sample, std::int32_t results, std::span<const NodeId> stacked, SourceLine where);
+  /// Sentences for explain() on what is recorded op by op although it could be one node: one for each uid.
+  bool has_note(std::uint64_t uid) const {
+    for (const auto& note : notes_)
+      if (note.first == uid) return true;
+    return false;
+  }
+  void add_note(std::uint64_t uid, std::string sentence) { notes_.emplace_back(uid, std::move(sentence)); }
   /// The cells that were used here, to find a sample by.
   KnownCells& known_cells() { return known_cells_; }
   /// The known use of a cell with inputs like these, all stacked and of as many rows, whose nodes are written to
@@ -229,6 +274,7 @@ class ESPALIER_EXPORT Graph {
   RandomPlace next_random_place() { return next_random_places(1); }
   /// The first of several that follow each other.
   RandomPlace next_random_places(std::uint32_t count) {
+    any_random_ = true;
     return {instance_key_, std::exchange(random_ops_, random_ops_ + count)};
   }
 
@@ -284,6 +330,14 @@ class ESPALIER_EXPORT Graph {
   /// "float32[64]", and of seven such rows "float32[64] x 7".
   std::string type_text(NodeId node) const;
 
+  /// The recording clock stands still until the next node is recorded. Every run does this first.
+  void stop_recording() {
+    recording_.stop();
+    room_ = size_;
+  }
+  /// Memory in use for the records and for data of leaves.
+  std::int64_t record_bytes() const;
+
   Expr expr(NodeId node) const { return {slot_, generation_, node}; }
   std::unique_ptr<GraphRuntime>& runtime() { return runtime_; }
   const GraphRuntime* runtime() const { return runtime_.get(); }
@@ -299,6 +353,7 @@ class ESPALIER_EXPORT Graph {
   Expr record_parameter_again(const Parameter& parameter, ParameterNodes::Known& known);
   /// The node of an operand that is no Expr of this graph: a parameter's.
   NodeId node_of(const OpInfo& info, std::size_t position, const Operand& operand);
+  [[noreturn]] static void refuse_destroyed(std::string_view what, const Parameter& parameter, SourceLine where);
   [[noreturn]] void refuse_operand(const OpInfo& info, std::size_t position, const Expr& expr, SourceLine where) const;
   NodeId* room_for_inputs(std::size_t count) {
     const std::size_t begin = begin_[static_cast<std::size_t>(size_)].inputs;
@@ -344,6 +399,8 @@ class ESPALIER_EXPORT Graph {
   std::string located(const OpInfo& info, const std::string& sentence, std::span<const NodeId> operands,
                       SourceLine where) const;
   void grow();
+  /// For one node at least. Starts the recording clock.
+  void make_room();
   /// How much was recorded at some moment, to go back to when an operation is refused.
   struct Mark {
     std::int32_t size;
@@ -366,6 +423,10 @@ class ESPALIER_EXPORT Graph {
   // One entry a node, in columns of one capacity.
   std::int32_t size_ = 0;
   std::int32_t capacity_ = 0;
+  /// How many nodes there may be until make_room() is called: the capacity, or fewer if the clock is to start with the
+  /// next one.
+  std::int32_t room_ = 0;
+  RecordingClock recording_;
   Column<SignatureId> signature_;
   /// What is asked of an operand whenever a node uses it, in one piece.
   struct Head {
@@ -420,11 +481,17 @@ class ESPALIER_EXPORT Graph {
 
   std::int32_t instances_ = 0;
   InstanceId current_instance_ = kNoInstance;
-  std::uint64_t instance_key_ = 0;
-  std::uint32_t random_ops_ = 0;
+  std::uint64_t first_key_ = 0;
+  /// Outside of all instances, a key that no instance has by default.
+  static std::uint64_t key_outside(std::uint64_t first_key) { return ~first_key; }
+  std::uint64_t instance_key_ = key_outside(0);
+  std::uint32_t random_ops_ = 0;  // of the instance
+  bool any_random_ = false;       // in the graph
+  std::optional<std::uint64_t> step_;
 
   std::string trace_;  // the cell that is traced here
   std::vector<std::shared_ptr<const void>> held_;
+  std::vector<std::pair<std::uint64_t, std::string>> notes_;
   std::unique_ptr<GraphRuntime> runtime_;
 };
 

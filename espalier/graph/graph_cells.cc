@@ -39,8 +39,8 @@ const KnownCell* Graph::known_use(std::uint64_t cell, std::span<const Expr> inpu
 }
 
 NodeId Graph::record_like(NodeId sample, std::int32_t results, std::span<const NodeId> stacked, SourceLine where) {
-  if (size_ == capacity_) [[unlikely]]
-    grow();
+  if (size_ == room_) [[unlikely]]
+    make_room();
   const std::size_t like = at(sample);
   InstanceId instance = kNoInstance;
   const std::size_t operands = put_operands_like(sample, stacked, instance);
@@ -59,8 +59,8 @@ NodeId Graph::record_like(NodeId sample, std::int32_t results, std::span<const N
 [[gnu::always_inline]] inline void Graph::append_results_like(NodeId sample, NodeId cell, std::int32_t results,
                                                               SourceLine where) {
   for (std::int32_t k = 1; k < results; ++k) {
-    if (size_ == capacity_) [[unlikely]]
-      grow();
+    if (size_ == room_) [[unlikely]]
+      make_room();
     *room_for_inputs(1) = cell;
     const std::size_t like = at(sample) + static_cast<std::size_t>(k);
     const auto n = static_cast<std::size_t>(size_++);

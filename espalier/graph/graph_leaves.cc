@@ -7,6 +7,7 @@
 
 #include "espalier/base/error.h"
 #include "espalier/graph/graph.h"
+#include "espalier/graph/limits.h"
 #include "espalier/graph/shared_names.h"
 
 namespace espalier {
@@ -55,6 +56,7 @@ Expr Graph::parameter(const Parameter& parameter) {
     if (const Type& type = types_[known.type];
         type.dtype == parameter.value().dtype() && type.shape == parameter.shape())
       return record_parameter_again(parameter, known);
+  if (parameter.is_destroyed()) refuse_destroyed("graph", parameter, {});
   const LeafAttrs attrs{parameter.value().dtype(), parameter.shape()};
   static const OpInfo& info = op_info(find_op("parameter"));
   if (attrs.dtype == DType::kInt32)
@@ -66,10 +68,17 @@ Expr Graph::parameter(const Parameter& parameter) {
   return result;
 }
 
+void Graph::refuse_destroyed(std::string_view what, const Parameter& parameter, SourceLine where) {
+  throw UsageError(
+      fmt::format("{}: parameter \"{}\" was destroyed with its Model{}\n"
+                  "  hint: a Model must outlive the layers, cells and block programs that use its parameters",
+                  what, parameter.name(), where.line() == 0 ? "" : "\n  at " + where.to_string()));
+}
+
 /// All is known of it but whether it was changed.
 Expr Graph::record_parameter_again(const Parameter& parameter, ParameterNodes::Known& known) {
-  if (size_ == capacity_) [[unlikely]]
-    grow();
+  if (size_ == room_) [[unlikely]]
+    make_room();
   const auto n = static_cast<std::size_t>(size_);
   const ParameterFields fields{&parameter, parameter.version()};
   begin_[n].fields = add_fields(&fields, sizeof(fields));
@@ -95,9 +104,9 @@ Expr Graph::derived(std::uint64_t uid, const std::function<Expr(Graph&)>& make) 
 }
 
 void Graph::name_shared(NodeId node, std::uint64_t uid, SignatureId signature) {
+  if (parameters_.numbers() >= GraphLimits::current().parameters)
+    throw ResourceError(fmt::format("graph: {} parameters are recorded, the most there can be", parameters_.numbers()));
   const std::int32_t number = parameters_.add(uid, node, type_id(node), signature);
-  if (number >= kMostNumbers)
-    throw ResourceError(fmt::format("graph: {} parameters are recorded, the most there can be", kMostNumbers));
   head_[at(node)].shared = name_of_number(number);
 }
 

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 #include "espalier/base/error.h"
 #include "espalier/graph/graph.h"
+#include "espalier/graph/limits.h"
 
 namespace espalier {
 
@@ -20,26 +20,34 @@ void copy_as(DType dtype, From begin, From end, std::byte* to) {
     std::copy(begin, end, reinterpret_cast<float*>(to));
 }
 
+void require_rows(std::int64_t rows, SourceLine where) {
+  if (rows > GraphLimits::current().rows)
+    throw ResourceError(fmt::format("rows: {} rows are given, and {} are the most a node can have\n  at {}", rows,
+                                    GraphLimits::current().rows, where.to_string()));
+}
+
 }  // namespace
 
-Expr Graph::input_rows(const Shape& row, std::span<const float> values, const char* file, std::int32_t line) {
+Expr Graph::rows(const Shape& row, std::span<const float> values, const char* file, std::int32_t line) {
   const SourceLine where{file, line};
   const std::int64_t each = row.elements();
   const auto count = static_cast<std::int64_t>(values.size());
   if (count == 0 || each == 0 || count % each != 0)
-    throw UsageError(fmt::format("input_rows: {} values given for rows of shape {}, each of which holds {}\n  at {}",
-                                 count, row.to_string(), each, where.to_string()));
+    throw UsageError(fmt::format("rows: {} values given for rows of shape {}, each of which holds {}\n  at {}", count,
+                                 row.to_string(), each, where.to_string()));
+  require_rows(count / each, where);
   std::byte* data = leaf_data_.allocate(values.size() * size_of(options_.dtype));
   copy_as(options_.dtype, values.begin(), values.end(), data);
   return add_leaf_rows(row, count / each, data, where);
 }
 
-Expr Graph::input_rows(const Shape& row, std::span<const float* const> rows, const char* file, std::int32_t line) {
+Expr Graph::rows(const Shape& row, std::span<const float* const> rows, const char* file, std::int32_t line) {
   const SourceLine where{file, line};
   const std::int64_t each = row.elements();
   if (rows.empty() || each == 0)
-    throw UsageError(fmt::format("input_rows: {} rows given of shape {}, each of which holds {}\n  at {}", rows.size(),
+    throw UsageError(fmt::format("rows: {} rows given of shape {}, each of which holds {}\n  at {}", rows.size(),
                                  row.to_string(), each, where.to_string()));
+  require_rows(static_cast<std::int64_t>(rows.size()), where);
   const std::size_t bytes = static_cast<std::size_t>(each) * size_of(options_.dtype);
   std::byte* data = leaf_data_.allocate(rows.size() * bytes);
   for (std::size_t r = 0; r < rows.size(); ++r) copy_as(options_.dtype, rows[r], rows[r] + each, data + r * bytes);
@@ -58,7 +66,9 @@ std::int32_t Graph::rows_of_result(const OpInfo& info, std::span<const NodeId> o
   if (info.row_an_operand) {
     std::int64_t sum = 0;
     for (NodeId node : operands) sum += rows(node);
-    if (sum > std::numeric_limits<std::int32_t>::max()) throw Refusal{fmt::format("{}: too many rows", info.name)};
+    if (const std::int64_t most = GraphLimits::current().rows; sum > most)
+      throw ResourceError(
+          fmt::format("{}: its operands have {} rows, and {} are the most a node can have", info.name, sum, most));
     return static_cast<std::int32_t>(sum);
   }
   if (info.is_ragged()) return kSingle;  // it is taken over all rows of its operands

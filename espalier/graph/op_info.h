@@ -119,7 +119,7 @@ struct OpInfo {
   std::int32_t results = 1;     // of Kind::kCell: how many
   std::int64_t deferred = 0;    // of Kind::kCell: floats a row that backward leaves for the gradients of weights
   /// Of Kind::kCell: the inputs and the results that weight_gradients reads, a bit each.
-  std::uint32_t weights_read_inputs = 0;
+  std::uint64_t weights_read_inputs = 0;
   std::uint32_t weights_read_results = 0;
   bool weights_read_dy = false;  // and whether it reads the gradient of the first result
   /// Of Kind::kCell: backward overwrites what forward left for it: it can go through a step once.
@@ -147,10 +147,10 @@ struct OpInfo {
   double (*weight)(std::size_t operands) = nullptr;
   /// Of an op with many inputs, of which backward reads some only: which. May be null.
   bool (*keeps_operand)(std::size_t position) = nullptr;
-  /// Of an op that can leave what backward needs in the place of inputs: which of so many operands it overwrites, a bit
-  /// each, and how many floats a row it leaves beside. It does without any place for them too, where nobody will
-  /// differentiate. Null for all other ops.
-  std::uint32_t (*overwrites)(std::size_t operands) = nullptr;
+  /// Of an op that can leave what backward needs in the place of inputs: whether it overwrites this operand, and how
+  /// many floats a row it leaves beside. It does without any place for them too, where nobody will differentiate. Null
+  /// for all other ops.
+  bool (*overwrites)(std::size_t operand) = nullptr;
   std::int64_t (*saved_in_place)(const void* attrs, const InputShapes&) = nullptr;
   /// Of an op that copies a row of its only input, a table: which. An executor then keeps the gradient of a table that
   /// is a parameter as rows, and may read the row where the table is. Null for all other ops.

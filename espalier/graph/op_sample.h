@@ -4,12 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "espalier/base/export.h"
 #include "espalier/base/shape.h"
 #include "espalier/tensor/tensor.h"
 
@@ -44,39 +47,68 @@ struct OpRefusal {
   std::string sentence;  // the first line, to the letter
 };
 
-using Samples = std::vector<OpSample>;
-using Refusals = std::vector<OpRefusal>;
-
+/// A list of either, written as {first, second}. Its functions are compiled once, in the library: every file that
+/// includes the ops reads the lists of all of them.
 template <class T>
-std::vector<std::byte> bytes_of([[maybe_unused]] const T& value) {
-  if constexpr (std::is_empty_v<T>) {
-    return {};
-  } else {
-    std::vector<std::byte> bytes(sizeof(T));
-    std::memcpy(bytes.data(), &value, sizeof(T));
-    return bytes;
-  }
-}
+class Examples {
+ public:
+  Examples(std::initializer_list<T> list);  // NOLINT(google-explicit-constructor): written as {first, second}
+  Examples(const Examples& other);
+  Examples& operator=(const Examples& other);
+  ~Examples();
+
+  std::size_t size() const;
+  bool empty() const { return size() == 0; }
+  const T* begin() const;
+  const T* end() const { return begin() + size(); }
+  const T& front() const { return *begin(); }
+  const T& operator[](std::size_t i) const { return begin()[i]; }
+
+ private:
+  std::vector<T> list_;
+};
+extern template class ESPALIER_EXPORT Examples<OpSample>;
+extern template class ESPALIER_EXPORT Examples<OpRefusal>;
+using Samples = Examples<OpSample>;
+using Refusals = Examples<OpRefusal>;
+
+namespace detail {
+
+/// The bytes of a value; those of an empty type are none.
+struct BytesOf {
+  template <class T>
+  BytesOf(const T& value)  // NOLINT(google-explicit-constructor)
+      : data(&value), size(std::is_empty_v<T> ? 0 : sizeof(T)) {}
+  const void* data;
+  std::size_t size;
+};
+ESPALIER_EXPORT OpSample gives(BytesOf attrs, BytesOf fields, std::initializer_list<Tensor> inputs,
+                               const Tensor& expected);
+ESPALIER_EXPORT OpSample works_on(BytesOf attrs, BytesOf fields, std::initializer_list<Shape> shapes);
+ESPALIER_EXPORT OpRefusal refuses(BytesOf attrs, BytesOf fields, std::initializer_list<Shape> shapes,
+                                  std::string_view sentence);
+
+}  // namespace detail
 
 /// Op{inputs} gives `expected`, computed by hand.
 template <class Op>
-OpSample gives(std::vector<Tensor> inputs, Tensor expected, const typename Op::Attrs& attrs = {},
+OpSample gives(std::initializer_list<Tensor> inputs, const Tensor& expected, const typename Op::Attrs& attrs = {},
                const typename Op::Fields& fields = {}) {
-  return {{bytes_of(attrs), bytes_of(fields)}, std::move(inputs), std::move(expected), {}, -2, 2};
+  return detail::gives(attrs, fields, inputs, expected);
 }
 
 /// Op works on these shapes, whatever the numbers.
 template <class Op>
-OpSample works_on(std::vector<Shape> shapes, const typename Op::Attrs& attrs = {},
+OpSample works_on(std::initializer_list<Shape> shapes, const typename Op::Attrs& attrs = {},
                   const typename Op::Fields& fields = {}) {
-  return {{bytes_of(attrs), bytes_of(fields)}, {}, std::nullopt, std::move(shapes), -2, 2};
+  return detail::works_on(attrs, fields, shapes);
 }
 
 /// Op refuses these shapes with this first line.
 template <class Op>
-OpRefusal refuses(std::vector<Shape> shapes, std::string sentence, const typename Op::Attrs& attrs = {},
+OpRefusal refuses(std::initializer_list<Shape> shapes, std::string_view sentence, const typename Op::Attrs& attrs = {},
                   const typename Op::Fields& fields = {}) {
-  return {{bytes_of(attrs), bytes_of(fields)}, std::move(shapes), std::move(sentence)};
+  return detail::refuses(attrs, fields, shapes, sentence);
 }
 
 }  // namespace espalier

@@ -117,6 +117,21 @@ Parameter::Parameter(std::string name, Tensor value)
 
 Parameter::~Parameter() = default;
 
+void DestroyParameter::operator()(Parameter* parameter) const noexcept {
+  // Graphs find a parameter by its uid and compare its version before they read its numbers: neither matches again.
+  parameter->uid_ = 0;
+  parameter->version_.store(std::numeric_limits<std::uint64_t>::max(), std::memory_order_relaxed);
+  parameter->gradients = nullptr;
+  parameter->layouts_.reset();
+  const Tensor freed = std::move(parameter->value_);  // its shape and element type stay
+  // Never freed. The list keeps the objects reachable, so that leak checkers know of them.
+  static std::atomic<Parameter*> newest{nullptr};
+  parameter->next_destroyed_ = newest.load(std::memory_order_relaxed);
+  while (!newest.compare_exchange_weak(parameter->next_destroyed_, parameter, std::memory_order_release,
+                                       std::memory_order_relaxed)) {
+  }
+}
+
 const kernels::Prepared* Parameter::prepared(std::int64_t k, std::int64_t n, bool transposed,
                                              const WeightUse& use) const {
   if (!is_worth_it(k, n, transposed) || value_.dtype() != DType::kFloat32 || k * n != value_.shape().elements())

@@ -3,6 +3,11 @@
 /// Thread safety: any number of graphs, in any threads, may read a parameter; writing one excludes all readers.
 /// Recording reads no number: a graph may record a parameter while another thread writes it, if it is told before it
 /// runs (Graph::use_current_parameters()).
+///
+/// Lifetime: layers, cells, graphs and block programs keep pointers to parameters and may outlive their Model. A Model
+/// therefore owns its parameters through OwnedParameter: the numbers are freed with the Model, but the Parameter object
+/// itself (name and shape, about 200 bytes) stays until the process ends, so that every later use is refused by name.
+/// A Parameter that you make yourself must outlive every graph that uses it.
 #pragma once
 
 #include <atomic>
@@ -51,8 +56,10 @@ class ESPALIER_EXPORT Parameter {
   /// How often the value was opened for change.
   std::uint64_t version() const { return version_.load(std::memory_order_relaxed); }
 
-  /// Different for every parameter of the process.
+  /// Different for every parameter of the process; 0 once it is destroyed, which no graph knows.
   std::uint64_t uid() const { return uid_; }
+  /// Whether its Model was destroyed: it has a name and a shape, but no numbers any more.
+  bool is_destroyed() const { return uid_ == 0; }
 
   /// The numbers as a matrix of [k, n], or as the transpose of one, laid out for products; null where that does not
   /// pay. Made when first asked for and kept until the value changes. In training only the run at hand decides, so that
@@ -68,8 +75,12 @@ class ESPALIER_EXPORT Parameter {
   bool frozen = false;
   /// Multiplies the optimizer's learning rate.
   double learning_rate_scale = 1;
+  /// Optimizers multiply the gradient by this before clipping and before their rule.
+  double gradient_scale = 1;
 
  private:
+  friend struct DestroyParameter;
+
   /// By the one thread that writes.
   void count_change() { version_.store(version() + 1, std::memory_order_relaxed); }
 
@@ -79,6 +90,13 @@ class ESPALIER_EXPORT Parameter {
   std::uint64_t uid_;
   class Layouts;
   std::unique_ptr<Layouts> layouts_;
+  Parameter* next_destroyed_ = nullptr;
 };
+
+/// Ends the life of a parameter: frees its numbers and keeps the object itself, see above.
+struct ESPALIER_EXPORT DestroyParameter {
+  void operator()(Parameter* parameter) const noexcept;
+};
+using OwnedParameter = std::unique_ptr<Parameter, DestroyParameter>;
 
 }  // namespace espalier

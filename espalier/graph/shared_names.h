@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "espalier/base/export.h"
+
 namespace espalier {
 
 /// In a key, the name of a shared input; other input words are types.

@@ -1,5 +1,10 @@
 #include "espalier/graph/signatures.h"
 
+#include <fmt/format.h>
+
+#include "espalier/base/error.h"
+#include "espalier/graph/limits.h"
+
 namespace espalier {
 
 TypeId TypeTable::intern(DType dtype, const Shape& shape) {
@@ -11,6 +16,12 @@ TypeId TypeTable::intern(DType dtype, const Shape& shape) {
 }
 
 SignatureId SignatureTable::add(std::span<const std::uint32_t> key, std::uint64_t hash, Signature signature) {
+  const std::size_t words = words_.size() + 1 + key.size();
+  if (words > static_cast<std::size_t>(GraphLimits::current().key_words))
+    throw ResourceError(fmt::format(
+        "graph: the keys of its signatures would have {} words, and {} are the most there can be; it has {} "
+        "signatures",
+        words, GraphLimits::current().key_words, size_));
   if (words_.size() % 2 == 0) words_.push_back(0);  // so that attributes, after the op, may hold 8-byte numbers
   signature.key_begin = static_cast<std::uint32_t>(words_.size());
   signature.key_words = static_cast<std::uint32_t>(key.size());

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "espalier/base/export.h"
+
 namespace espalier {
 
 /// Of all runs since the graph was made or cleared. Counts are exact and the same on every machine; seconds are not.
@@ -15,15 +17,19 @@ struct Statistics {
   std::int64_t bound = 0;         // no schedule has fewer steps
   bool bound_is_exact = true;     // else the bound could be higher
   std::int64_t forced = 0;        // steps beyond the bound
-  std::int64_t fused = 0;         // steps that ran together with the one before, a few rows at a time
   std::int64_t bytes_copied = 0;  // to bring operands of products and concatenations side by side
-  std::int64_t peak_bytes = 0;    // of values and gradients, at the largest moment
-  std::int64_t parts = 0;         // into which the memory budget divided minibatches
-  std::int64_t plans = 0;         // made or taken from the cache
-  std::int64_t plan_hits = 0;     // taken from the cache
+  /// The most memory the graph had in use at any moment: its records and data, its plans and tables of nodes, values
+  /// and gradients of nodes. Not counted: parameters and their gradients, and memory that is kept for reuse.
+  std::int64_t peak_bytes = 0;
+  std::int64_t node_bytes = 0;  // of these, values and gradients of nodes: a memory budget can divide them
+  std::int64_t parts = 0;       // into which the memory budget divided minibatches
+  std::int64_t plans = 0;       // made or taken from the cache
+  std::int64_t plan_hits = 0;   // taken from the cache
 
   struct Seconds {
-    double recording = 0;  // from the first record to the run: what the caller did in between included
+    /// Wall time from the first node recorded after the graph was made, cleared or run, to the next run. The caller's
+    /// code in between counts; time before that node does not.
+    double recording = 0;
     double scheduling = 0;
     double planning = 0;  // finding what is to run, and placing it
     double forward = 0;
@@ -38,6 +44,12 @@ struct Statistics {
 
   double rows_a_step() const { return steps == 0 ? 0 : static_cast<double>(nodes) / static_cast<double>(steps); }
 
+  /// So many bytes are in use, so many of them for values and gradients of nodes.
+  void take_peak(std::int64_t bytes, std::int64_t of_nodes) {
+    if (bytes <= peak_bytes) return;
+    peak_bytes = bytes;
+    node_bytes = of_nodes;
+  }
   /// Takes those of another graph, or of another minibatch, in: peaks are compared, all else is added.
   void add(const Statistics& other) {
     runs += other.runs;
@@ -48,9 +60,8 @@ struct Statistics {
     bound += other.bound;
     bound_is_exact = bound_is_exact && other.bound_is_exact;
     forced += other.forced;
-    fused += other.fused;
     bytes_copied += other.bytes_copied;
-    peak_bytes = peak_bytes > other.peak_bytes ? peak_bytes : other.peak_bytes;
+    take_peak(other.peak_bytes, other.node_bytes);
     parts += other.parts;
     plans += other.plans;
     plan_hits += other.plan_hits;

@@ -29,8 +29,8 @@ constexpr std::int64_t kBlockRows = HWY_TARGET <= HWY_AVX3 ? 6 : 3;
 constexpr std::int64_t kFewRows = HWY_TARGET <= HWY_AVX3 ? 3 : 1;
 
 /// Keeps a vector in a register: g++ would rather load it again for each of two or three rows.
-HWY_INLINE void KeepInRegister(FloatVector& v) {
-#if HWY_ARCH_X86 && HWY_COMPILER_GCC
+HWY_INLINE void KeepInRegister([[maybe_unused]] FloatVector& v) {
+#if HWY_ARCH_X86 && HWY_COMPILER_GCC_ACTUAL
   asm("" : "+v"(v.raw));
 #endif
 }

@@ -13,8 +13,8 @@
 
 namespace espalier::kernels {
 
-// Where the functions below are faster than oneDNN's (`build/release/bench/products`; the table is in docs/design.md).
-// All that chooses between the two asks here.
+// When to use the functions below instead of oneDNN's, by measurement (`build/release/bench/products`; the table is in
+// docs/figures/ops_and_kernels.md). Every choice between the two is made here.
 
 /// Whether a matrix of weights is multiplied as it is stored, and never laid out for oneDNN. With AVX-512 this is
 /// faster at any number of rows.

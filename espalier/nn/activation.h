@@ -1,4 +1,4 @@
-/// The elementwise functions a layer can be told to use.
+/// The activation functions of layers.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ enum class Activation : std::int32_t {
 
 ESPALIER_EXPORT Expr activate(Operand x, Activation activation);
 
-/// Initial weights for a layer that ends with this function, chosen so that the size of what passes through many of
-/// them stays about the same (the factors of Sussillo and Abbott, 2014): init::unit_scaling with 1.43 for kRelu and its
+/// Initial weights for a layer that ends with this function, chosen so that activations keep about the same size
+/// through many such layers (the factors of Sussillo and Abbott, 2014): init::unit_scaling with 1.43 for kRelu and its
 /// like, 1.15 for kTanh, 1 for kNone; for kSigmoid init::truncated_normal(0, 0.01).
 ESPALIER_EXPORT init::Initializer initializer_for(Activation activation);
 

@@ -1,4 +1,4 @@
-/// Attention: a weighted sum of values, with weights from how well each key answers a query.
+/// Attention: a weighted sum of values, weighted by how well each key matches a query.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace espalier::nn {
 struct Attended {
   /// The sum over i of weights[i] * values[i].
   Expr value;
-  /// One for each key; they are positive and sum to 1: [number of keys].
+  /// One per key, positive, summing to 1: [number of keys].
   Expr weights;
 };
 
@@ -36,7 +36,7 @@ class ESPALIER_EXPORT DotAttention {
 };
 
 struct AdditiveAttentionOptions {
-  /// Of the weights; b starts at zero.
+  /// Initializer of the weights; b starts at zero.
   init::Initializer init = init::glorot();
 };
 

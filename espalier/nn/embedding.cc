@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -13,38 +12,47 @@
 
 namespace espalier::nn {
 
-Embedding::Embedding(const Scope& scope, std::int32_t rows, std::int32_t dim, const EmbeddingOptions& options)
+Embedding::Embedding(const Scope& scope, std::int32_t size, std::int32_t dim, const EmbeddingOptions& options)
     : modulo_(options.modulo) {
-  detail::require_size("embedding", scope, "the number of rows", rows);
+  detail::require_size("embedding", scope, "the number of rows", size);
   detail::require_size("embedding", scope, "the size of a row", dim);
   init::Initializer init = options.init ? options.init : init::normal(0, 1 / std::sqrt(dim));
   if (options.pretrained) init = init::from_rows(*options.pretrained, std::move(init));
-  Parameter& table = scope.add("table", {rows, dim}, init);
+  Parameter& table = scope.add("table", {size, dim}, init);
   table.frozen = options.frozen;
   table_ = &table;
 }
 
-std::int64_t Embedding::row_of(std::int64_t id) const {
-  if (!modulo_) return id;
-  const auto bits = static_cast<std::uint64_t>(id);
-  return static_cast<std::int64_t>((id < 0 ? 0 - bits : bits) % static_cast<std::uint64_t>(rows()));
-}
-
-Expr Embedding::each(Graph& graph, std::span<const std::int32_t> ids, const char* file, std::int32_t line) const {
-  if (!modulo_) return lookup(graph, *table_, ids, file, line);
-  std::vector<std::int32_t> taken;
-  for (const std::int32_t id : ids) taken.push_back(static_cast<std::int32_t>(row_of(id)));
-  return lookup(graph, *table_, taken, file, line);
-}
-
-Expr Embedding::operator()(Graph& graph, std::int64_t id, const char* file, std::int32_t line) const {
-  id = row_of(id);
-  // What does not fit a row's type is outside any table; the op names the others, with the caller's line.
+std::int32_t Embedding::row_of(std::int64_t id, SourceLine where) const {
+  if (modulo_) {
+    const auto bits = static_cast<std::uint64_t>(id);
+    id = static_cast<std::int64_t>((id < 0 ? 0 - bits : bits) % static_cast<std::uint64_t>(size()));
+  }
+  // The op refuses other rows outside the table, with the same sentence.
   if (!std::in_range<std::int32_t>(id))
     throw UsageError(
         fmt::format("lookup: row {} is outside the table (rows 0 to {})\n  table: parameter \"{}\"\n  at {}", id,
-                    rows() - 1, table_->name(), SourceLine{file, line}.to_string()));
-  return lookup(graph, *table_, static_cast<std::int32_t>(id), file, line);
+                    size() - 1, table_->name(), where.to_string()));
+  return static_cast<std::int32_t>(id);
+}
+
+Expr Embedding::rows(Graph& graph, std::span<const std::int32_t> ids, const char* file, std::int32_t line) const {
+  if (!modulo_) return lookup_rows(graph, *table_, ids, file, line);
+  std::vector<std::int32_t> found;
+  found.reserve(ids.size());
+  for (const std::int32_t id : ids) found.push_back(row_of(id, {file, line}));
+  return lookup_rows(graph, *table_, found, file, line);
+}
+
+Expr Embedding::rows(Graph& graph, std::span<const std::int64_t> ids, const char* file, std::int32_t line) const {
+  std::vector<std::int32_t> found;
+  found.reserve(ids.size());
+  for (const std::int64_t id : ids) found.push_back(row_of(id, {file, line}));
+  return lookup_rows(graph, *table_, found, file, line);
+}
+
+Expr Embedding::operator()(Graph& graph, std::int64_t id, const char* file, std::int32_t line) const {
+  return lookup(graph, *table_, row_of(id, {file, line}), file, line);
 }
 
 }  // namespace espalier::nn

@@ -1,4 +1,4 @@
-/// FC: a fully connected layer with all that usually stands around one.
+/// FC: a fully connected layer with optional activation, dropout and normalisation.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace espalier::nn {
 
 struct FCOptions {
   Activation activation = Activation::kRelu;
-  /// Of W. Unset: initializer_for(activation). b starts at zero.
+  /// Initializer of W. Default: initializer_for(activation). b starts at zero.
   init::Initializer init = {};
   bool bias = true;
-  /// Rates of dropout, of x and of y.
+  /// Dropout rates for x and y.
   double input_dropout = 0;
   double output_dropout = 0;
   /// Normalises x W before the activation (LayerNorm); its bias takes the place of b.

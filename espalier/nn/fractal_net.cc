@@ -89,7 +89,7 @@ Expr FractalNet::operator()(Operand x) const {
           fmt::format("cell \"{}\": a fractal net chooses its paths anew for every use, and a cell is traced "
                       "once for all of them",
                       graph.traced_cell()));
-    paths = Paths(options_, ops::DropoutFields::at(run_options.seed, run_options.step, graph.next_random_place()));
+    paths = Paths(options_, ops::DropoutFields::at(run_options.seed, graph.step(), graph.next_random_place()));
   }
   Operand y = x;
   for (std::int32_t block = 0; block < options_.blocks; ++block) y = x.at(run(block, 0, options_.depth, y, paths));

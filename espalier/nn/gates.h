@@ -1,4 +1,4 @@
-/// What the cells share: gates that lie side by side in one parameter, and the user's line for every op of a cell.
+/// Shared by the cells: gates side by side in one parameter, and the caller's line for every op of a cell.
 #pragma once
 
 #include <array>
@@ -7,7 +7,6 @@
 #include <initializer_list>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "espalier/base/shape.h"
 #include "espalier/base/source_line.h"
@@ -16,6 +15,7 @@
 #include "espalier/graph/graph.h"
 #include "espalier/nn/init.h"
 #include "espalier/nn/model.h"
+#include "espalier/nn/state.h"
 
 namespace espalier::nn::detail {
 
@@ -27,7 +27,7 @@ struct At {
   Operands operator()(std::span<const Expr> list) const { return {list, where}; }
 };
 
-/// Gates `first` up to `first + count` of `gates`, which has `hidden` elements a gate.
+/// Gates `first` up to `first + count` of `gates`, which has `hidden` elements per gate.
 Expr gate(const Operand& gates, std::int32_t hidden, std::int32_t first, std::int32_t count = 1);
 
 /// Zeros of the parameter's element type.
@@ -35,7 +35,7 @@ Expr zeros(Graph& graph, const Shape& shape, const Parameter& like, SourceLine w
 
 /// Draws every block of [rows, columns] by itself, so that the scale of an initialiser that looks at the shape is that
 /// of one gate, not of all of them together.
-init::Initializer in_blocks(init::Initializer initializer, std::int32_t rows, std::int32_t columns);
+init::Initializer in_blocks(init::Initializer initializer, std::int64_t rows, std::int64_t columns);
 
 /// Zero, and `value` for gates `first` up to `first + count`.
 init::Initializer gate_bias(std::int32_t hidden, std::int32_t first, std::int32_t count, double value);
@@ -43,25 +43,34 @@ init::Initializer gate_bias(std::int32_t hidden, std::int32_t first, std::int32_
 /// Refuses a size below 1: `lstm "encoder": the hidden size must be at least 1, and 0 was given`.
 void require_size(std::string_view layer, const Scope& scope, std::string_view name, std::int64_t size);
 
-/// Records a use of a cell of `n` results whose function is `f(inputs, results)`. An input may be a parameter, as
+/// Where the gates of an LSTM lie side by side, each `size` wide. `forget` is the first of one per memory.
+struct LstmGates {
+  std::int32_t size, input, forget, output, update;
+};
+/// c = sigmoid(input) * tanh(update) + sum over k of sigmoid(forget + k) * memories[k]  (+ kept, if given)
+/// h = sigmoid(output) * tanh(c)
+LstmState lstm_state(const At& at, const Expr& gates, const LstmGates& places, std::span<const Expr> memories,
+                     const Expr* kept = nullptr);
+
+/// Records a use of a cell whose function is `f(inputs)`, and returns what f returns. An input may be a parameter, as
 /// Operand::expr() gives it.
-template <std::size_t n, class F>
-std::array<Expr, n> record_cell(const cells::Core& core, SourceLine where, std::span<const Expr> inputs, const F& f) {
-  std::array<Expr, n> again;
-  if (core.record_again(inputs, where, again)) return again;
+template <class F>
+auto record_cell(const cells::Core& core, SourceLine where, std::span<const Expr> inputs, const F& f) {
+  using Results = cells::Results<decltype(f(inputs))>;
+  std::array<Expr, Results::kCount> again;
+  if (core.record_again(inputs, where, again)) return Results::give(again);
   OperandList operands;
   for (const Expr& input : inputs) operands.push_back({input, where});
   ExprList results;
   const auto call = [](const void* object, std::span<const Expr> given, ExprList& to) {
-    (*static_cast<const F*>(object))(given, to);
+    Results::take((*static_cast<const F*>(object))(given), to);
   };
   core.record(operands, {&f, call}, results);
-  return cells::Results<std::array<Expr, n>>::give(results);
+  return Results::give(results);
 }
-template <std::size_t n, class F>
-std::array<Expr, n> record_cell(const cells::Core& core, SourceLine where, std::initializer_list<Expr> inputs,
-                                const F& f) {
-  return record_cell<n>(core, where, std::span<const Expr>(inputs.begin(), inputs.size()), f);
+template <class F>
+auto record_cell(const cells::Core& core, SourceLine where, std::initializer_list<Expr> inputs, const F& f) {
+  return record_cell(core, where, std::span<const Expr>(inputs.begin(), inputs.size()), f);
 }
 
 }  // namespace espalier::nn::detail

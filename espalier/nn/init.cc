@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "espalier/base/error.h"
+#include "espalier/base/threads.h"
 #include "espalier/nn/safetensors.h"
 
 namespace espalier::init {
@@ -25,9 +26,56 @@ Fans fans_of(const Shape& shape) {
   return {static_cast<double>(std::max<std::int64_t>(in, 1)), static_cast<double>(std::max<std::int64_t>(out, 1))};
 }
 
+constexpr std::int64_t kGrain = 1 << 14;  // elements; fewer are not worth another thread
+constexpr std::uint64_t kUniformWords = 2;
+constexpr std::uint64_t kNormalWords = 4;
+
+/// The stream of the draw with this number, where every draw takes `words` words.
+Random stream_at(const Random& begin, std::uint64_t words, std::int64_t number) {
+  Random::State state = begin.state();
+  state.position += words * static_cast<std::uint64_t>(number);
+  Random result(0);
+  result.set_state(state);
+  return result;
+}
+
+/// Where every element takes `words` words of the stream, each part of a tensor knows where it begins: all threads
+/// draw, and the numbers do not depend on how many they are.
 template <class Draw>
-void fill(Tensor& value, const Draw& draw) {
-  for (float& element : value.as<float>()) element = static_cast<float>(draw());
+void fill(Tensor& value, Random& random, std::uint64_t words, const Draw& draw) {
+  const std::span<float> elements = value.as<float>();
+  parallel_for(value.elements(), kGrain, [&](std::int64_t begin, std::int64_t end) {
+    Random own = stream_at(random, words, begin);
+    for (std::int64_t i = begin; i < end; ++i) elements[static_cast<std::size_t>(i)] = static_cast<float>(draw(own));
+  });
+  random = stream_at(random, words, value.elements());
+}
+
+/// Fills with draws that are `accepted`, in their order. Each round draws as many numbers as are missing, in parts of a
+/// fixed size: none is drawn behind the last one that is needed, and the parts do not depend on the threads.
+template <class Accepted, class Draw>
+void fill_accepted(std::span<float> elements, Random& random, const Accepted& accepted, const Draw& draw) {
+  while (!elements.empty()) {
+    const auto missing = static_cast<std::int64_t>(elements.size());
+    const std::int64_t parts = (missing + kGrain - 1) / kGrain;
+    std::vector<std::int64_t> found(static_cast<std::size_t>(parts), 0);  // they are at the beginning of their part
+    parallel_for(parts, 1, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t part = first; part < last; ++part) {
+        Random own = stream_at(random, kNormalWords, part * kGrain);
+        float* const to = elements.data() + part * kGrain;
+        std::int64_t& count = found[static_cast<std::size_t>(part)];
+        for (std::int64_t i = part * kGrain; i < std::min((part + 1) * kGrain, missing); ++i)
+          if (const double drawn = own.normal(); accepted(drawn)) to[count++] = static_cast<float>(draw(drawn));
+      }
+    });
+    random = stream_at(random, kNormalWords, missing);
+    float* end = elements.data();
+    for (std::int64_t part = 0; part < parts; ++part) {
+      const float* const from = elements.data() + part * kGrain;
+      end = std::copy(from, from + found[static_cast<std::size_t>(part)], end);
+    }
+    elements = elements.subspan(static_cast<std::size_t>(end - elements.data()));
+  }
 }
 
 void require_finite(std::string_view initializer, std::string_view what, double value) {
@@ -76,7 +124,7 @@ std::vector<std::vector<double>> orthonormal(std::size_t count, std::size_t leng
 }  // namespace
 
 Initializer constant(double value) {
-  return [value](Tensor& tensor, Random&) { fill(tensor, [&] { return value; }); };
+  return [value](Tensor& tensor, Random& random) { fill(tensor, random, 0, [&](Random&) { return value; }); };
 }
 
 Initializer zeros() { return constant(0); }
@@ -85,13 +133,15 @@ Initializer uniform(double low, double high) {
   require_finite("init::uniform", "low", low);
   require_finite("init::uniform", "high", high);
   if (low > high) throw UsageError(fmt::format("init::uniform: low ({}) is above high ({})", low, high));
-  return [low, high](Tensor& tensor, Random& random) { fill(tensor, [&] { return random.uniform(low, high); }); };
+  return [low, high](Tensor& tensor, Random& random) {
+    fill(tensor, random, kUniformWords, [&](Random& from) { return from.uniform(low, high); });
+  };
 }
 
 Initializer normal(double mean, double deviation) {
   require_deviation("init::normal", mean, deviation);
   return [mean, deviation](Tensor& tensor, Random& random) {
-    fill(tensor, [&] { return mean + deviation * random.normal(); });
+    fill(tensor, random, kNormalWords, [&](Random& from) { return mean + deviation * from.normal(); });
   };
 }
 
@@ -100,7 +150,7 @@ Initializer glorot(double gain) {
   return [gain](Tensor& tensor, Random& random) {
     const Fans fans = fans_of(tensor.shape());
     const double limit = std::abs(gain) * std::sqrt(6.0 / (fans.in + fans.out));
-    fill(tensor, [&] { return random.uniform(-limit, limit); });
+    fill(tensor, random, kUniformWords, [&](Random& from) { return from.uniform(-limit, limit); });
   };
 }
 
@@ -108,7 +158,7 @@ Initializer he(double gain) {
   require_finite("init::he", "the gain", gain);
   return [gain](Tensor& tensor, Random& random) {
     const double deviation = gain * std::sqrt(2.0 / fans_of(tensor.shape()).in);
-    fill(tensor, [&] { return deviation * random.normal(); });
+    fill(tensor, random, kNormalWords, [&](Random& from) { return deviation * from.normal(); });
   };
 }
 
@@ -116,18 +166,16 @@ Initializer unit_scaling(double factor) {
   require_finite("init::unit_scaling", "the factor", factor);
   return [factor](Tensor& tensor, Random& random) {
     const double limit = std::abs(factor) * std::sqrt(3.0 / fans_of(tensor.shape()).in);
-    fill(tensor, [&] { return random.uniform(-limit, limit); });
+    fill(tensor, random, kUniformWords, [&](Random& from) { return from.uniform(-limit, limit); });
   };
 }
 
 Initializer truncated_normal(double mean, double deviation) {
   require_deviation("init::truncated_normal", mean, deviation);
   return [mean, deviation](Tensor& tensor, Random& random) {
-    fill(tensor, [&] {
-      double drawn = random.normal();
-      while (std::abs(drawn) > 2) drawn = random.normal();
-      return mean + deviation * drawn;
-    });
+    fill_accepted(
+        tensor.as<float>(), random, [](double drawn) { return std::abs(drawn) <= 2; },
+        [&](double drawn) { return mean + deviation * drawn; });
   };
 }
 

@@ -1,4 +1,4 @@
-/// LayerNorm: elements shifted and scaled to mean 0 and variance 1 (Ba, Kiros and Hinton, 2016).
+/// LayerNorm: shifts and scales a vector to mean 0 and variance 1 (Ba, Kiros and Hinton, 2016).
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,15 @@ struct LayerNormOptions {
 };
 
 /// y = (x - mean(x)) / sqrt(variance(x) + epsilon) * gain + bias        x: [size]   ->   y: [size]
-/// Parameters: gain [size], ones at first; bias [size], zeros.
+/// Parameters: gain [size], initially ones; bias [size], initially zeros.
 class ESPALIER_EXPORT LayerNorm {
  public:
   LayerNorm(const Scope& scope, std::int32_t size, const LayerNormOptions& options = {});
 
   Expr operator()(Operand x) const;
+
+  /// The gain, by which messages name the layer.
+  const Parameter& weights() const { return *gain_; }
 
  private:
   const Parameter* gain_;

@@ -12,7 +12,7 @@ namespace espalier::nn {
 
 struct LinearOptions {
   bool bias = true;
-  /// Of W; b starts at zero.
+  /// Initializer of W; b starts at zero.
   init::Initializer init = init::glorot();
 };
 
@@ -26,6 +26,8 @@ class ESPALIER_EXPORT Linear {
 
   std::int32_t input() const { return w_->shape()[0]; }
   std::int32_t output() const { return w_->shape()[1]; }
+  /// The first of its weights, by which messages name the layer.
+  const Parameter& weights() const { return *w_; }
 
  private:
   const Parameter* w_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,23 +15,17 @@
 #include "espalier/ops/gather_rows.h"
 #include "espalier/ops/join_rows.h"
 #include "espalier/ops/linear.h"
-#include "espalier/ops/lstm_memory.h"
-#include "espalier/ops/lstm_output.h"
 #include "espalier/ops/row.h"
 
 namespace espalier::nn {
 namespace {
 
-constexpr std::int32_t kLstmGates = 4;
+constexpr std::int64_t kLstmGates = 4;
 constexpr std::int32_t kForgetGate = 1;
 
-/// The state that the gates make of the memory before.
-std::pair<Expr, Expr> lstm_state(const detail::At& at, const Expr& gates, std::int32_t size, const Expr& before) {
-  const std::array parts{detail::gate(at(gates), size, 0), detail::gate(at(gates), size, 3),
-                         detail::gate(at(gates), size, 1), before};
-  const Expr c = lstm_memory(at(std::span<const Expr>(parts)));
-  return {lstm_output(at(detail::gate(at(gates), size, 2)), at(c)), c};
-}
+/// The kinds of rows of a BiLstm.
+constexpr KindId kForward{0};
+constexpr KindId kBackward{1};
 
 /// h and c.
 std::vector<Shape> state_shapes(std::int32_t hidden) { return {{hidden}, {hidden}}; }
@@ -48,13 +43,16 @@ LstmCell::LstmCell(const Scope& scope, std::int32_t input, std::int32_t hidden, 
   recursion_ = std::make_shared<const Recursion>("lstm", std::vector{kind()}, state_shapes(hidden));
 }
 
-RecursionKind LstmCell::kind() const {
-  const auto next = [w = w_, u = u_, b = b_](std::span<const Expr> in) {
-    const detail::At at{};
-    const Expr of_x = affine(at(in[0]), at(w), at(b));  // before that of h: it runs for the whole sequence at once
-    return lstm_state(at, add(at(of_x), at(linear(at(in[1]), at(u)))), u->shape()[0], in[2]);
-  };
-  return {1, next};
+RecursionKind LstmCell::kind(std::string name) const {
+  return {std::move(name), 1, [cell = *this](std::span<const Expr> in) { return cell.step(in, {}); }};
+}
+
+/// Of x, h and c.
+LstmState LstmCell::step(std::span<const Expr> in, SourceLine where) const {
+  const detail::At at{where};
+  const Expr of_x = affine(at(in[0]), at(w_), at(b_));  // before that of h: it runs for the whole sequence at once
+  const Expr gates = add(at(of_x), at(linear(at(in[1]), at(u_))));
+  return detail::lstm_state(at, gates, {hidden(), 0, kForgetGate, 2, 3}, in.subspan(2));
 }
 
 LstmState LstmCell::initial(Graph& graph, const char* file, std::int32_t line) const {
@@ -63,21 +61,14 @@ LstmState LstmCell::initial(Graph& graph, const char* file, std::int32_t line) c
 }
 
 LstmState LstmCell::operator()(Operand x, const State& state) const {
-  const detail::At at{x.where()};
-  const auto equations = [&](std::span<const Expr> in, ExprList& results) {
-    const std::int32_t size = hidden();
-    const Expr gates = add(at(affine(at(in[0]), at(w_), at(b_))), at(linear(at(in[1]), at(u_))));
-    const auto [h, c] = lstm_state(at, gates, size, in[2]);
-    results = {h, c};
-  };
-  const auto results = detail::record_cell<2>(*cell_, at.where, {x.expr(), state.h, state.c}, equations);
-  return {results[0], results[1]};
+  return detail::record_cell(*cell_, x.where(), {x.expr(), state.h, state.c},
+                             [&](std::span<const Expr> in) { return step(in, x.where()); });
 }
 
 LstmState LstmCell::rows(Operand x, bool from_end) const {
   thread_local Structure sequence;  // its memory serves the next
   sequence.clear();
-  sequence.add_sequence(x.expr().rows(), 0, from_end);
+  sequence.add_sequence(x.expr().row_count(), KindId{0}, from_end);
   const std::vector<Expr> states = (*recursion_)(x, sequence);
   return {states[0], states[1]};
 }
@@ -85,17 +76,17 @@ LstmState LstmCell::rows(Operand x, bool from_end) const {
 BiLstm::BiLstm(const Scope& scope, std::int32_t input, std::int32_t hidden, const LstmOptions& options)
     : forward_(scope / "forward", input, hidden, options),
       backward_(scope / "backward", input, hidden, options),
-      recursion_(std::make_shared<const Recursion>("bilstm", std::vector{forward_.kind(), backward_.kind()},
-                                                   state_shapes(hidden))) {}
+      recursion_(std::make_shared<const Recursion>(
+          "bilstm", std::vector{forward_.kind("forward"), backward_.kind("backward")}, state_shapes(hidden))) {}
 
 /// Both directions in one structure, the rows of an element beside each other: joined, they are the result.
 Expr BiLstm::rows(Operand x) const {
   thread_local Structure both;  // its memory serves the next
   both.clear();
-  const std::int32_t length = x.expr().rows();
+  const std::int32_t length = x.expr().row_count();
   for (std::int32_t t = 0; t < length; ++t) {
-    both.add(0, t, {t > 0 ? 2 * (t - 1) : Structure::kMissing});
-    both.add(1, t, {t + 1 < length ? 2 * (t + 1) + 1 : Structure::kMissing});
+    both.add(kForward, t, {t > 0 ? 2 * (t - 1) : Structure::kMissing});
+    both.add(kBackward, t, {t + 1 < length ? 2 * (t + 1) + 1 : Structure::kMissing});
   }
   return join_rows(detail::At{x.where()}((*recursion_)(x, both)[0]), 2);
 }
@@ -110,7 +101,7 @@ std::vector<Expr> BiLstm::operator()(const Operands& sequence) const {
   const Expr all = rows(at(espalier::rows(sequence)));
   std::vector<Expr> y;
   y.reserve(x.size());
-  for (std::int32_t t = 0; t < all.rows(); ++t) y.push_back(row(at(all), t));
+  for (std::int32_t t = 0; t < all.row_count(); ++t) y.push_back(row(at(all), t));
   return y;
 }
 

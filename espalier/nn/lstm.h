@@ -4,9 +4,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "espalier/base/export.h"
+#include "espalier/base/source_line.h"
 #include "espalier/cells/cell.h"
 #include "espalier/cells/recursion.h"
 #include "espalier/graph/expr.h"
@@ -18,9 +21,10 @@
 namespace espalier::nn {
 
 struct LstmOptions {
-  /// Of the weights, gate by gate.
+  /// Initializer of the weights, applied to each gate.
   init::Initializer init = init::glorot();
-  /// Biases start at zero, those of forget gates at this: remember at first (Jozefowicz et al., 2015).
+  /// Initial bias of the forget gates, so that cells remember at first (Jozefowicz et al., 2015); other biases start
+  /// at zero.
   double forget_bias = 1;
 };
 
@@ -34,19 +38,23 @@ class ESPALIER_EXPORT LstmCell {
 
   LstmCell(const Scope& scope, std::int32_t input, std::int32_t hidden, const LstmOptions& options = {});
 
-  /// Zeros.
+  /// A state of zeros.
   State initial(Graph& graph, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) const;
   State operator()(Operand x, const State& state) const;
-  /// Over a sequence that is the rows of x, from its beginning or from its end, from a state of zeros: the states after
-  /// each element, many rows too. One node, however long the sequence is.
+  /// Runs over the rows of x as a sequence, from its beginning or from its end, starting from a state of zeros. Returns
+  /// the state after each element, as many rows. One node, however long the sequence is.
   State rows(Operand x, bool from_end = false) const;
-  /// What an element of a sequence computes, as a kind of rows of a Recursion: of x and of one child, the state before.
-  RecursionKind kind() const;
+  /// One step as a kind of a Recursion, for structures of your own: it reads x and one child, the state before.
+  RecursionKind kind(std::string name = "lstm") const;
 
   std::int32_t input() const { return w_->shape()[0]; }
   std::int32_t hidden() const { return u_->shape()[0]; }
+  /// The first of its weights, by which messages name the layer.
+  const Parameter& weights() const { return *w_; }
 
  private:
+  LstmState step(std::span<const Expr> in, SourceLine where) const;
+
   const Parameter* w_;
   const Parameter* u_;
   const Parameter* b_;
@@ -55,14 +63,14 @@ class ESPALIER_EXPORT LstmCell {
 };
 
 /// y_t = [h of the forward cell at t, h of the backward cell at t]        x_t: [input]   ->   y_t: [2 hidden]
-/// Parameters: forward.* and backward.*, as those of LstmCell.
+/// Parameters: forward.* and backward.*, as in LstmCell.
 class ESPALIER_EXPORT BiLstm {
  public:
   BiLstm(const Scope& scope, std::int32_t input, std::int32_t hidden, const LstmOptions& options = {});
 
-  /// One result for each element of the sequence, which may be empty.
+  /// One result per element of the sequence, which may be empty.
   std::vector<Expr> operator()(const Operands& sequence) const;
-  /// The same for a sequence that is the rows of x; so is the result.
+  /// The same over the rows of x; the result has one row per row of x.
   Expr rows(Operand x) const;
 
   const LstmCell& forward() const { return forward_; }

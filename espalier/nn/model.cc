@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "espalier/base/error.h"
+#include "espalier/base/nearest.h"
 #include "espalier/base/random.h"
 
 namespace espalier {
@@ -23,26 +24,11 @@ std::uint64_t stream_of(std::string_view name) {
   return hash;
 }
 
-// How many letters must be changed, added or removed (Levenshtein).
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 std::string closest(std::string_view name, std::span<Parameter* const> parameters) {
   constexpr std::size_t kShown = 3;
   std::vector<std::pair<std::size_t, std::string_view>> by_distance;
   for (const Parameter* parameter : parameters)
-    by_distance.emplace_back(distance(name, parameter->name()), parameter->name());
+    by_distance.emplace_back(edit_distance(name, parameter->name()), parameter->name());
   const std::size_t shown = std::min(kShown, by_distance.size());
   std::partial_sort(by_distance.begin(), by_distance.begin() + static_cast<std::ptrdiff_t>(shown), by_distance.end());
   std::string text;
@@ -84,7 +70,7 @@ Parameter& Model::add(std::string name, const Shape& shape, const init::Initiali
                                  shape.to_string(), value.shape().to_string()));
   if (value.dtype() != dtype_) value = value.to(dtype_);
 
-  auto made = std::make_unique<Parameter>(std::move(name), std::move(value));
+  OwnedParameter made(new Parameter(std::move(name), std::move(value)));
   made->gradients = &gradients_;
   owned_.push_back(std::move(made));
   Parameter* const parameter = owned_.back().get();
@@ -130,6 +116,12 @@ void Model::set_learning_rate_scale(std::string_view prefix, double scale) {
   for (Parameter* parameter : under(prefix)) parameter->learning_rate_scale = scale;
 }
 
+void Model::set_gradient_scale(std::string_view prefix, double scale) {
+  if (!(scale >= 0 && scale <= std::numeric_limits<double>::max()))
+    throw UsageError(fmt::format("model: the scale of a gradient must be 0 or more and finite, not {}", scale));
+  for (Parameter* parameter : under(prefix)) parameter->gradient_scale = scale;
+}
+
 void Model::to(DType dtype) {
   if (dtype == DType::kInt32) throw UsageError("model: parameters are float32 or float64, not int32");
   for (Parameter* parameter : order_)
@@ -138,27 +130,27 @@ void Model::to(DType dtype) {
   gradients_.clear();
 }
 
-void Model::save(const std::filesystem::path& path, const Metadata& metadata) const {
+void Model::save(const FilePath& path, const Metadata& metadata) const {
   std::vector<NamedTensorRef> tensors;
   tensors.reserve(order_.size());
   for (const Parameter* parameter : order_) tensors.push_back({parameter->name(), parameter->value()});
   write_safetensors(path, tensors, metadata);
 }
 
-void Model::load(const std::filesystem::path& path, bool allow_more) {
+void Model::load(const FilePath& path, bool allow_more) {
   const SafetensorsReader file(path);
   // Everything that can be refused is refused before the first parameter changes.
   for (const Parameter* parameter : order_) {
     const Shape& shape = file.shape(parameter->name());
     if (shape != parameter->shape())
-      throw DataError(fmt::format("{}: tensor \"{}\" has shape {}, and the parameter {}", path.string(),
+      throw DataError(fmt::format("{}: tensor \"{}\" has shape {}, and the parameter {}", path.text(),
                                   parameter->name(), shape.to_string(), parameter->shape().to_string()));
     file.dtype(parameter->name());
   }
   if (!allow_more)
     for (const std::string& name : file.names())
       if (find(name) == nullptr)
-        throw DataError(fmt::format("{}: tensor \"{}\" belongs to no parameter; the closest names: {}", path.string(),
+        throw DataError(fmt::format("{}: tensor \"{}\" belongs to no parameter; the closest names: {}", path.text(),
                                     name, closest(name, order_)));
   for (Parameter* parameter : order_) file.read_into(parameter->name(), parameter->mutable_value());
 }

@@ -12,7 +12,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,6 +22,7 @@
 
 #include "espalier/base/dtype.h"
 #include "espalier/base/export.h"
+#include "espalier/base/file_path.h"
 #include "espalier/base/shape.h"
 #include "espalier/exec/gradients.h"
 #include "espalier/graph/parameter.h"
@@ -74,6 +74,9 @@ class ESPALIER_EXPORT Model {
   /// Every parameter whose name is `prefix` or begins with `prefix.`; "" is all. Refuses a prefix that names none.
   void freeze(std::string_view prefix, bool frozen = true);
   void set_learning_rate_scale(std::string_view prefix, double scale);
+  /// Optimizers multiply these gradients by `scale` before clipping and before their rule. A rule that divides by the
+  /// size of past gradients, as Adam does, mostly undoes it: use the learning rate there. Refuses a negative scale.
+  void set_gradient_scale(std::string_view prefix, double scale);
   /// Changes the element type of all parameters, and of those added later. Forgets the gradients. Refuses int32.
   void to(DType dtype);
   /// float32 at first.
@@ -81,21 +84,25 @@ class ESPALIER_EXPORT Model {
 
   Gradients& gradients() { return gradients_; }
 
+  /// Expires when the model is destroyed: for objects that refer to it and may outlive it.
+  std::weak_ptr<const void> lifetime() const { return lifetime_; }
+
   /// Writes all parameters as a safetensors file, whole or not at all.
-  void save(const std::filesystem::path& path, const Metadata& metadata = {}) const;
+  void save(const FilePath& path, const Metadata& metadata = {}) const;
   /// Reads them back. Refuses a file that lacks a parameter or has another shape for it (naming both), and changes
   /// nothing then; other element types are converted; further tensors in the file are refused unless `allow_more`.
-  void load(const std::filesystem::path& path, bool allow_more = false);
+  void load(const FilePath& path, bool allow_more = false);
 
  private:
   std::vector<Parameter*> under(std::string_view prefix) const;
 
   std::uint64_t seed_;
   DType dtype_ = DType::kFloat32;
-  std::vector<std::unique_ptr<Parameter>> owned_;
+  std::vector<OwnedParameter> owned_;
   std::vector<Parameter*> order_;
   std::unordered_map<std::string, Parameter*> by_name_;
   Gradients gradients_;
+  std::shared_ptr<const void> lifetime_ = std::make_shared<char>();
 };
 
 }  // namespace espalier

@@ -86,8 +86,7 @@ void convert(const char* from, Tensor& to, const Convert& converted) {
 
 }  // namespace
 
-void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensorRef> tensors,
-                       const Metadata& metadata) {
+void write_safetensors(const FilePath& path, std::span<const NamedTensorRef> tensors, const Metadata& metadata) {
   // The widest elements first, so that every tensor is aligned to its element.
   std::vector<const NamedTensorRef*> order;
   for (const NamedTensorRef& item : tensors) order.push_back(&item);
@@ -109,7 +108,7 @@ void write_safetensors(const std::filesystem::path& path, std::span<const NamedT
     throw UsageError(fmt::format("safetensors: the header would have {} bytes, and at most {} are possible",
                                  header.size(), kMaxHeaderBytes));
   const auto length = std::bit_cast<std::array<char, kLengthBytes>>(static_cast<std::uint64_t>(header.size()));
-  AtomicFile file(path);
+  AtomicFile file(path.text());
   file.write({length.data(), length.size()});
   file.write(header);
   for (const NamedTensorRef* item : order)
@@ -117,7 +116,7 @@ void write_safetensors(const std::filesystem::path& path, std::span<const NamedT
   file.commit();
 }
 
-void write_safetensors(const std::filesystem::path& path, const NamedTensors& tensors, const Metadata& metadata) {
+void write_safetensors(const FilePath& path, const NamedTensors& tensors, const Metadata& metadata) {
   std::vector<NamedTensorRef> refs;
   refs.reserve(tensors.size());
   for (const auto& [name, tensor] : tensors) refs.push_back({name, tensor});
@@ -139,16 +138,21 @@ struct SafetensorsReader::File {
   }
 };
 
-SafetensorsReader::SafetensorsReader(const std::filesystem::path& path) : file_(std::make_unique<File>()) {
+SafetensorsReader::SafetensorsReader(const FilePath& path) : file_(std::make_unique<File>()) {
   File& file = *file_;
-  file.path = path.string();
-  file.bytes = read_file(path);
+  file.path = path.text();
+  file.bytes = read_file(path.text());
   if (file.bytes.size() < kLengthBytes)
     throw DataError(fmt::format("{}: {} bytes are too few for a safetensors file, which begins with a length of {}",
                                 file.path, file.bytes.size(), kLengthBytes));
   std::uint64_t length = 0;
   std::memcpy(&length, file.bytes.data(), kLengthBytes);
   const std::uint64_t rest = file.bytes.size() - kLengthBytes;
+  if (length > rest && !std::string_view(file.bytes).substr(kLengthBytes).starts_with('{'))
+    throw DataError(
+        fmt::format("{}: this is not a safetensors file: it begins with {}, and {} bytes of a length and \"{{\" were "
+                    "expected",
+                    file.path, quoted_name(file.bytes.substr(0, 2 * kLengthBytes)), kLengthBytes));
   if (length > kMaxHeaderBytes)
     throw DataError(fmt::format("{}: a header of {} bytes is announced, and at most {} are possible", file.path, length,
                                 kMaxHeaderBytes));

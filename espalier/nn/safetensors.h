@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <span>
@@ -20,6 +19,7 @@
 
 #include "espalier/base/dtype.h"
 #include "espalier/base/export.h"
+#include "espalier/base/file_path.h"
 #include "espalier/base/shape.h"
 #include "espalier/tensor/tensor.h"
 
@@ -37,9 +37,9 @@ struct NamedTensorRef {
 
 /// Writes the file whole or not at all. Refuses (UsageError) a name that is given twice, is "__metadata__" or is not
 /// UTF-8, and (ResourceError) a file that cannot be written.
-ESPALIER_EXPORT void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensorRef> tensors,
+ESPALIER_EXPORT void write_safetensors(const FilePath& path, std::span<const NamedTensorRef> tensors,
                                        const Metadata& metadata = {});
-ESPALIER_EXPORT void write_safetensors(const std::filesystem::path& path, const NamedTensors& tensors,
+ESPALIER_EXPORT void write_safetensors(const FilePath& path, const NamedTensors& tensors,
                                        const Metadata& metadata = {});
 
 /// The content of one file. The whole file is checked when it is opened: a DataError, one sentence that begins with the
@@ -48,7 +48,7 @@ class ESPALIER_EXPORT SafetensorsReader {
  public:
   /// Refuses (ResourceError) a file that cannot be read, and (DataError) one that does not follow the format, has a
   /// tensor of more than four axes or an element type that is not known.
-  explicit SafetensorsReader(const std::filesystem::path& path);
+  explicit SafetensorsReader(const FilePath& path);
   ~SafetensorsReader();
   SafetensorsReader(SafetensorsReader&&) noexcept;
   SafetensorsReader& operator=(SafetensorsReader&&) noexcept;

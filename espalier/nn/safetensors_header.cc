@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -36,7 +35,6 @@ constexpr std::array<std::pair<std::string_view, std::uint64_t>, 17> kTypeBytes{
                                                                                  {"I64", 8},
                                                                                  {"U64", 8}}};
 constexpr std::uint64_t kMaxAxisSize = 2147483647;
-constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 56;
 
 /// Takes the parser's events, so that no tree is built, nothing recurses, and a key given twice is seen. Where it is:
 /// outside (0), in the header's object (1), in an entry's or the metadata's (2), in a list of numbers (3).
@@ -127,8 +125,13 @@ class HeaderHandler : public nlohmann::json_sax<json> {
     depth_ = 2;
     if (key_ == "shape") {
       entry_.shape = Shape{};
-      for (const std::uint64_t size : numbers_)
-        entry_.shape = entry_.shape.inserted(entry_.shape.rank(), static_cast<std::int64_t>(size));
+      try {
+        for (const std::uint64_t size : numbers_)
+          entry_.shape = entry_.shape.inserted(entry_.shape.rank(), static_cast<std::int64_t>(size));
+      } catch (const ResourceError&) {
+        refuse(fmt::format("tensor {} of shape [{}] has more elements than a file can hold", quoted_name(name_),
+                           fmt::join(numbers_, ", ")));
+      }
     } else {
       if (numbers_.size() != 2)
         refuse(fmt::format("tensor {} has {} data offsets where two are needed", quoted_name(name_), numbers_.size()));
@@ -170,18 +173,6 @@ class HeaderHandler : public nlohmann::json_sax<json> {
   std::vector<std::uint64_t> numbers_;
 };
 
-/// Nothing if there are more elements than any file could hold. Axes of size 0 count as 1 here: Shape::elements() must
-/// not overflow on the way to its 0 either.
-std::optional<std::uint64_t> elements_of(const Shape& shape) {
-  std::uint64_t product = 1;
-  for (std::int32_t axis = 0; axis < shape.rank(); ++axis) {
-    const auto size = static_cast<std::uint64_t>(std::max(shape[axis], 1));
-    if (product > kMaxElements / size) return std::nullopt;
-    product *= size;
-  }
-  return static_cast<std::uint64_t>(shape.elements());
-}
-
 void require_bytes(const std::string& path, const std::string& name, const SafetensorsEntry& entry,
                    std::uint64_t data_bytes) {
   const auto type =
@@ -195,14 +186,10 @@ void require_bytes(const std::string& path, const std::string& name, const Safet
   if (entry.end > data_bytes)
     throw DataError(fmt::format("{}: tensor {} ends at byte {} of the data, and the file has only {} bytes of it", path,
                                 quoted_name(name), entry.end, data_bytes));
-  const std::optional<std::uint64_t> elements = elements_of(entry.shape);
-  if (!elements)
-    throw DataError(fmt::format("{}: tensor {} of shape {} has more elements than a file can hold", path,
-                                quoted_name(name), entry.shape.to_string()));
-  if (entry.end - entry.begin != *elements * type->second)
+  const std::uint64_t bytes = static_cast<std::uint64_t>(entry.shape.elements()) * type->second;
+  if (entry.end - entry.begin != bytes)
     throw DataError(fmt::format("{}: tensor {} has {} bytes, and {}{} needs {}", path, quoted_name(name),
-                                entry.end - entry.begin, entry.dtype, entry.shape.to_string(),
-                                *elements * type->second));
+                                entry.end - entry.begin, entry.dtype, entry.shape.to_string(), bytes));
 }
 
 void require_covered(const std::string& path, const SafetensorsHeader& header, std::uint64_t data_bytes) {

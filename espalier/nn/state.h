@@ -1,18 +1,21 @@
 /// The states that recurrent and tree cells pass on.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
 #include <vector>
 
 #include "espalier/base/source_line.h"
+#include "espalier/cells/cell.h"
 #include "espalier/graph/expr.h"
 
 namespace espalier::nn {
 
-/// The output h and the memory c of an LSTM cell, both [hidden]. A default-constructed one stands for a child that is
-/// missing.
+/// The output h and the memory c of an LSTM cell, both [hidden]. A default-constructed state stands for a missing child
+/// of a tree cell: NaryTreeLstm reads zeros in its place, ChildSumTreeLstm skips it. LstmCell refuses it as the state
+/// before; use LstmCell::initial().
 struct LstmState {
   Expr h, c;
 
@@ -47,3 +50,11 @@ class ChildList {
 using Children = ChildList<TreeState>;
 
 }  // namespace espalier::nn
+
+/// A function of a cell or of a kind of a Recursion may return such a state: h, then c.
+template <>
+struct espalier::cells::Results<espalier::nn::LstmState> {
+  static constexpr std::size_t kCount = 2;
+  static void take(const nn::LstmState& from, ExprList& to) { to = {from.h, from.c}; }
+  static nn::LstmState give(std::span<const Expr> from) { return {from[0], from[1]}; }
+};

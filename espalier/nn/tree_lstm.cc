@@ -16,26 +16,18 @@
 #include "espalier/ops/affine.h"
 #include "espalier/ops/concat.h"
 #include "espalier/ops/linear.h"
-#include "espalier/ops/lstm_memory.h"
-#include "espalier/ops/lstm_output.h"
 
 namespace espalier::nn {
 namespace {
 
-constexpr std::int32_t kLeafGates = 3;
+constexpr std::int64_t kLeafGates = 3;
 constexpr std::int32_t kFirstForgetGate = 2;
 
 /// The state that the gates of a node make of the memories of its children, of which a leaf has none.
-std::pair<Expr, Expr> tree_state(const detail::At& at, const Expr& gates, std::int32_t hidden,
-                                 std::span<const Expr> memories) {
+TreeState tree_state(const detail::At& at, const Expr& gates, std::span<const Expr> memories) {
   const auto n = static_cast<std::int32_t>(memories.size());
-  std::vector<Expr> parts{detail::gate(at(gates), hidden, 0), detail::gate(at(gates), hidden, kFirstForgetGate + n)};
-  for (std::int32_t k = 0; k < n; ++k) {
-    parts.push_back(detail::gate(at(gates), hidden, kFirstForgetGate + k));
-    parts.push_back(memories[static_cast<std::size_t>(k)]);
-  }
-  const Expr c = lstm_memory(at(parts));
-  return {lstm_output(at(detail::gate(at(gates), hidden, 1)), at(c)), c};
+  const auto hidden = static_cast<std::int32_t>(gates.shape()[0] / (kLeafGates + n));
+  return detail::lstm_state(at, gates, {hidden, 0, kFirstForgetGate, 1, kFirstForgetGate + n}, memories);
 }
 
 }  // namespace
@@ -49,8 +41,9 @@ NaryTreeLstm::NaryTreeLstm(const Scope& scope, std::int32_t input, std::int32_t 
   const Scope leaf_scope = scope / "leaf";
   leaf_w_ = &leaf_scope.add("W", {input, kLeafGates * hidden}, detail::in_blocks(options.init, input, hidden));
   leaf_b_ = &leaf_scope.add("b", {kLeafGates * hidden}, init::zeros());
-  const std::int32_t width = (kLeafGates + children) * hidden;
-  u_ = &scope.add("U", {children * hidden, width}, detail::in_blocks(options.init, children * hidden, hidden));
+  const std::int64_t width = (kLeafGates + children) * hidden;
+  const std::int64_t all_hidden = std::int64_t{children} * hidden;
+  u_ = &scope.add("U", {all_hidden, width}, detail::in_blocks(options.init, all_hidden, hidden));
   b_ = &scope.add("b", {width}, detail::gate_bias(hidden, kFirstForgetGate, children, options.forget_bias));
   if (options.node_input != 0) {
     detail::require_size("tree lstm", scope, "the input size of nodes", options.node_input);
@@ -67,20 +60,29 @@ NaryTreeLstm::NaryTreeLstm(const Scope& scope, std::int32_t input, std::int32_t 
   if (w_ == nullptr) make_recursion();
 }
 
+TreeState NaryTreeLstm::leaf_state(const Expr& x, SourceLine where) const {
+  const detail::At at{where};
+  return tree_state(at, affine(at(x), at(leaf_w_), at(leaf_b_)), {});
+}
+
+TreeState NaryTreeLstm::node_state(std::span<const Expr> h, std::span<const Expr> c, const Expr* x,
+                                   SourceLine where) const {
+  const detail::At at{where};
+  Expr gates = affine(at(concat(at(h), 0)), at(u_), at(b_));
+  if (x != nullptr) gates = add(at(gates), at(linear(at(*x), at(w_))));
+  return tree_state(at, gates, c);
+}
+
 void NaryTreeLstm::make_recursion() {
-  const auto leaf = [w = leaf_w_, b = leaf_b_, hidden = hidden_](std::span<const Expr> in) {
-    const detail::At at{};
-    return tree_state(at, affine(at(in[0]), at(w), at(b)), hidden, {});
-  };
-  const auto node = [u = u_, b = b_, hidden = hidden_](std::span<const Expr> in) {
-    const detail::At at{};
-    std::vector<Expr> h;
-    std::vector<Expr> c;
+  const auto leaf = [cell = *this](std::span<const Expr> in) { return cell.leaf_state(in[0], {}); };
+  const auto node = [cell = *this](std::span<const Expr> in) {
+    ExprList h;
+    ExprList c;
     for (std::size_t i = 0; i < in.size(); ++i) (i % 2 == 0 ? h : c).push_back(in[i]);
-    return tree_state(at, affine(at(concat(at(h), 0)), at(u), at(b)), hidden, c);
+    return cell.node_state(h, c, nullptr, {});
   };
-  recursion_ = std::make_shared<const Recursion>("tree_lstm",
-                                                 std::vector<RecursionKind>{{0, leaf}, {children_, node, TakesX::kNo}});
+  recursion_ = std::make_shared<const Recursion>(
+      "tree_lstm", std::vector<RecursionKind>{{"leaf", 0, leaf}, {"node", children_, node, TakesX::kNo}});
 }
 
 TreeState NaryTreeLstm::rows(Operand x, const Structure& tree) const {
@@ -94,13 +96,8 @@ TreeState NaryTreeLstm::rows(Operand x, const Structure& tree) const {
 }
 
 TreeState NaryTreeLstm::leaf(Operand x) const {
-  const detail::At at{x.where()};
-  const auto equations = [&](std::span<const Expr> in, ExprList& results) {
-    const auto [h, c] = tree_state(at, affine(at(in[0]), at(leaf_w_), at(leaf_b_)), hidden_, {});
-    results = {h, c};
-  };
-  const auto results = detail::record_cell<2>(*leaf_cell_, at.where, {x.expr()}, equations);
-  return {results[0], results[1]};
+  return detail::record_cell(*leaf_cell_, x.where(), {x.expr()},
+                             [&](std::span<const Expr> in) { return leaf_state(in[0], x.where()); });
 }
 
 TreeState NaryTreeLstm::operator()(const Children& children) const { return node(nullptr, children); }
@@ -135,14 +132,9 @@ TreeState NaryTreeLstm::node(const Operand* x, const Children& given) const {
   add_states(&TreeState::c);
   if (x != nullptr) inputs.push_back(x->expr());
 
-  const auto equations = [&](std::span<const Expr> in, ExprList& results) {
-    Expr gates = affine(at(concat(at(in.first(n)), 0)), at(u_), at(b_));
-    if (in.size() > 2 * n) gates = add(at(gates), at(linear(at(in.back()), at(w_))));
-    const auto [h, c] = tree_state(at, gates, hidden_, in.subspan(n, n));
-    results = {h, c};
-  };
-  const auto results = detail::record_cell<2>(*cell_, at.where, inputs, equations);
-  return {results[0], results[1]};
+  return detail::record_cell(*cell_, at.where, inputs, [&](std::span<const Expr> in) {
+    return node_state(in.first(n), in.subspan(n, n), in.size() > 2 * n ? &in.back() : nullptr, at.where);
+  });
 }
 
 BinaryTreeLstm::BinaryTreeLstm(const Scope& scope, std::int32_t input, std::int32_t hidden,

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "espalier/base/export.h"
+#include "espalier/base/source_line.h"
 #include "espalier/cells/cell.h"
 #include "espalier/cells/recursion.h"
 #include "espalier/graph/expr.h"
@@ -18,9 +20,9 @@ namespace espalier::nn {
 struct TreeLstmOptions {
   /// Size of the input at inner nodes; 0: only leaves have one.
   std::int32_t node_input = 0;
-  /// Of the weights, gate by gate.
+  /// Initializer of the weights, applied to each gate.
   init::Initializer init = init::glorot();
-  /// Biases start at zero, those of forget gates at this.
+  /// Initial bias of the forget gates; other biases start at zero.
   double forget_bias = 1;
 };
 
@@ -42,15 +44,22 @@ class ESPALIER_EXPORT NaryTreeLstm {
   /// none at all, and to go without x where nodes have inputs.
   TreeState operator()(const Children& children) const;
   TreeState operator()(Operand x, const Children& children) const;
-  /// The states of all nodes of a tree that is given as data, many rows: kind 0 is a leaf, which reads a row of x, kind
-  /// 1 a node with N children, of which some may be missing. Refuses it of a cell whose nodes have inputs.
+  /// The kinds of rows that rows() takes: a leaf reads a row of x; a node has N children, some of which may be missing.
+  static constexpr KindId kLeaf{0};
+  static constexpr KindId kNode{1};
+  /// The states of all nodes of a tree that is given as data, one row per row of the tree. Refuses (UsageError) if
+  /// nodes of this cell have inputs.
   TreeState rows(Operand x, const Structure& tree) const;
 
   std::int32_t children() const { return children_; }
   std::int32_t hidden() const { return hidden_; }
+  /// The weights of inner nodes, by which messages name the layer.
+  const Parameter& weights() const { return *u_; }
 
  private:
   TreeState node(const Operand* x, const Children& children) const;
+  TreeState leaf_state(const Expr& x, SourceLine where) const;
+  TreeState node_state(std::span<const Expr> h, std::span<const Expr> c, const Expr* x, SourceLine where) const;
   void make_recursion();
 
   std::int32_t hidden_;
@@ -65,7 +74,7 @@ class ESPALIER_EXPORT NaryTreeLstm {
   std::shared_ptr<const Recursion> recursion_;  // of cells whose nodes have no inputs
 };
 
-/// NaryTreeLstm with N = 2; equations and parameters are those.
+/// NaryTreeLstm with N = 2, with the same equations and parameters.
 class ESPALIER_EXPORT BinaryTreeLstm {
  public:
   BinaryTreeLstm(const Scope& scope, std::int32_t input, std::int32_t hidden, const TreeLstmOptions& options = {});
@@ -74,10 +83,13 @@ class ESPALIER_EXPORT BinaryTreeLstm {
   TreeState operator()(const TreeState& left, const TreeState& right, const char* file = __builtin_FILE(),
                        std::int32_t line = __builtin_LINE()) const;
   TreeState operator()(Operand x, const TreeState& left, const TreeState& right) const;
-  /// As that of NaryTreeLstm.
+  /// As in NaryTreeLstm.
+  static constexpr KindId kLeaf = NaryTreeLstm::kLeaf;
+  static constexpr KindId kNode = NaryTreeLstm::kNode;
   TreeState rows(Operand x, const Structure& tree) const { return cell_.rows(x, tree); }
 
   std::int32_t hidden() const { return cell_.hidden(); }
+  const Parameter& weights() const { return cell_.weights(); }
 
  private:
   NaryTreeLstm cell_;

@@ -26,7 +26,7 @@ struct Abs : UnaryMap<Abs> {
 
 }  // namespace ops
 
-/// Every element without its sign.
+/// The absolute value of every element.
 inline Expr abs(Operand x) { return ops::record<ops::Abs>({x}); }
 
 }  // namespace espalier

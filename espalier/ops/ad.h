@@ -103,6 +103,9 @@ inline Var sqrt(const Var& a) {
   const double s = std::sqrt(a.value);
   return unary(a, s, 0.5 / s);
 }
+inline Var pow(const Var& a, double exponent) {
+  return unary(a, std::pow(a.value, exponent), exponent == 0 ? 0 : exponent * std::pow(a.value, exponent - 1));
+}
 inline Var erf(const Var& a) {
   constexpr double kTwoOverRootPi = 1.1283791670955126;
   return unary(a, std::erf(a.value), kTwoOverRootPi * std::exp(-a.value * a.value));

@@ -26,7 +26,7 @@ struct Add : BinaryMap<Add> {
 
 }  // namespace ops
 
-/// The sum of every two elements; an operand of rank 0 is broadcast.
+/// The elementwise sum; an operand of rank 0 is broadcast.
 inline Expr add(Operand a, Operand b) { return ops::record_broadcasting<ops::Add>(a, b); }
 inline Expr operator+(Operand a, Operand b) { return add(a, b); }
 

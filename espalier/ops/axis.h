@@ -1,4 +1,4 @@
-/// What ops that work along one axis share: the attribute, and a row seen as [outer, size, inner] around that axis.
+/// Shared by ops that work along one axis: the attribute, and a row seen as [outer, size, inner] around that axis.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct AxisView {
   }
 };
 
-/// A negative axis counts from the last; what is outside stays as it is, to be refused by Op.
+/// A negative axis counts from the last. An axis outside x is returned unchanged, so that Op refuses it.
 template <class Op>
 std::int32_t axis_of(const Operand& x, std::int32_t axis) {
   if (axis >= 0) return axis;

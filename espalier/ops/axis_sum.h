@@ -1,4 +1,4 @@
-/// The kernels that sum and mean over an axis share.
+/// Kernels shared by sum and mean over an axis.
 #pragma once
 
 #include "espalier/ops/axis.h"

@@ -45,7 +45,7 @@ struct Broadcast {
 
 }  // namespace ops
 
-/// A tensor of `shape` with x, which has one element and rank 0, everywhere.
+/// A tensor of `shape` filled with x, which must have rank 0.
 inline Expr broadcast(Operand x, const Shape& shape) { return ops::record<ops::Broadcast>({x}, {shape}); }
 
 }  // namespace espalier

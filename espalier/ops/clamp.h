@@ -50,7 +50,7 @@ struct Clamp : UnaryMap<Clamp, ClampAttrs> {
 
 }  // namespace ops
 
-/// Every element, or the bound that it is beyond. The slope is 1 at the bounds and between them, 0 beyond.
+/// Every element, limited to low..high. The gradient is 1 at the bounds and between them, 0 outside.
 inline Expr clamp(Operand x, double low, double high) { return ops::record<ops::Clamp>({x}, {low, high}); }
 
 }  // namespace espalier

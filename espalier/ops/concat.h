@@ -64,7 +64,7 @@ struct Concat {
 
 }  // namespace ops
 
-/// Any number of tensors one after the other along an axis; a negative axis counts from the last.
+/// Concatenates any number of tensors along an axis; a negative axis counts from the last.
 inline Expr concat(const Operands& x, std::int32_t axis = 0) {
   return ops::record<ops::Concat>(x, {ops::axis_of<ops::Concat>(x, axis)});
 }

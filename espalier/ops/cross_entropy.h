@@ -95,10 +95,10 @@ struct CrossEntropy {
 
 }  // namespace ops
 
-/// How surprising `label` is to softmax(x), in nats: -log of its probability. x has one number a class.
+/// -log of the probability that softmax(x) gives to `label`, in nats. x has one score per class.
 inline Expr cross_entropy(Operand x, std::int32_t label) { return ops::record<ops::CrossEntropy>({x}, {}, {label}); }
-/// The same of many rows, each with a label of its own.
-inline Expr cross_entropy_each(Operand x, std::span<const std::int32_t> labels) {
+/// The same for a node with many rows, one label per row. Refuses another number of labels.
+inline Expr cross_entropy_rows(Operand x, std::span<const std::int32_t> labels) {
   const OpInfo& info = ops::info_of<ops::CrossEntropy>();
   const std::span<const Operand> list(&x, 1);
   return graph_of(info, list).record_rows(info, nullptr, labels.data(), static_cast<std::int32_t>(labels.size()), list);

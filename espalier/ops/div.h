@@ -27,7 +27,7 @@ struct Div : BinaryMap<Div> {
 
 }  // namespace ops
 
-/// The quotient of every two elements; an operand of rank 0 is broadcast.
+/// The elementwise quotient; an operand of rank 0 is broadcast.
 inline Expr div(Operand a, Operand b) { return ops::record_broadcasting<ops::Div>(a, b); }
 inline Expr operator/(Operand a, Operand b) { return div(a, b); }
 

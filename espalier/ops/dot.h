@@ -49,7 +49,7 @@ struct Dot {
 
 }  // namespace ops
 
-/// The sum of the products of the elements of two vectors.
+/// The dot product of two vectors.
 inline Expr dot(Operand a, Operand b) { return ops::record<ops::Dot>({a, b}); }
 
 }  // namespace espalier

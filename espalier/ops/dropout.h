@@ -112,8 +112,9 @@ inline Expr dropout(Operand x, double rate) {
   if (!ops::Dropout::accepts(rate)) return ops::record<ops::Dropout>({x}, {rate});
   const GraphOptions& options = graph.options();
   if (rate == 0 || !options.training) return x.expr();
+  const std::uint64_t step = graph.step();
   const auto fields_at = [&](const Graph::RandomPlace& place) {
-    return ops::DropoutFields::at(options.seed, options.step, place);
+    return ops::DropoutFields::at(options.seed, step, place);
   };
   if (x.parameter() != nullptr || !graph.owns(x.expr()) || !graph.is_many(x.expr().node()))
     return ops::record<ops::Dropout>({x}, {rate}, fields_at(graph.next_random_place()));

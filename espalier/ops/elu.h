@@ -46,7 +46,7 @@ struct Elu : UnaryMap<Elu, EluAttrs> {
 
 }  // namespace ops
 
-/// Every element, or alpha (e^x - 1) where it is negative (Clevert, Unterthiner and Hochreiter, 2016).
+/// x, or alpha (e^x - 1) where x is negative (Clevert, Unterthiner and Hochreiter, 2016).
 inline Expr elu(Operand x, double alpha = 1) { return ops::record<ops::Elu>({x}, {alpha}); }
 
 }  // namespace espalier

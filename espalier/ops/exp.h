@@ -26,7 +26,7 @@ struct Exp : UnaryMap<Exp> {
 
 }  // namespace ops
 
-/// e to the power of every element.
+/// e^x, elementwise.
 inline Expr exp(Operand x) { return ops::record<ops::Exp>({x}); }
 
 }  // namespace espalier

@@ -1,6 +1,6 @@
-/// What max and min share, over several tensors and over an axis.
+/// Shared by max and min, over several tensors and over an axis.
 ///
-/// NaN passes: a NaN among the elements is the result. Of equal elements the first is chosen, and gets the gradient.
+/// A NaN among the elements is the result. Of equal elements, the first is chosen and gets the gradient.
 #pragma once
 
 #include <algorithm>

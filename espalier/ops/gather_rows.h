@@ -5,7 +5,7 @@
 namespace espalier {
 namespace ops {
 
-/// The rows of the operands one behind the other, as they come: the result has as many as all of them together.
+/// The rows of all operands, one after the other. The result has as many rows as all of them together.
 struct GatherRows {
   static constexpr std::string_view kName = "gather_rows";
   static constexpr std::string_view kContract = "y = x[0], x[1], ... as the rows of one node   any number of one shape";
@@ -40,7 +40,7 @@ struct GatherRows {
 
 }  // namespace ops
 
-/// One node of many rows: those of x, one after the other, be each single or many itself.
+/// One node with the rows of all of x, one after the other. Each operand may be a single row or have many.
 inline Expr rows(const Operands& x) { return ops::record<ops::GatherRows>(x); }
 
 }  // namespace espalier

@@ -97,8 +97,8 @@ struct Hinge {
 
 }  // namespace ops
 
-/// How far the scores x miss to prefer `label` to every other class by `margin`, summed over those classes (Weston and
-/// Watkins, 1999).
+/// The multi-class hinge loss of Weston and Watkins (1999): by how much the score of `label` fails to exceed that of
+/// each other class by `margin`, summed over those classes.
 inline Expr hinge(Operand x, std::int32_t label, double margin = 1) {
   return ops::record<ops::Hinge>({x}, {margin}, {label});
 }

@@ -1,4 +1,4 @@
-/// The kernels that concat and stack share: every row of the result is, `outer` times, a part of each input in turn.
+/// Kernels shared by concat and stack: every row of the result is, `outer` times, a part of each input in turn.
 #pragma once
 
 #include "espalier/ops/op.h"

@@ -9,7 +9,7 @@
 namespace espalier {
 namespace ops {
 
-/// Rows lie one behind the other, so that this moves nothing: the result lies in x as it is.
+/// Rows are adjacent in memory, so the result is a view of x.
 struct JoinRows {
   static constexpr std::string_view kName = "join_rows";
   static constexpr std::string_view kContract =
@@ -60,8 +60,8 @@ struct JoinRows {
 
 }  // namespace ops
 
-/// Every `count` rows of a node of many rows as one row, side by side: rows 0 to count - 1, and so on. Nothing is moved
-/// for it. Refuses a number of rows that `count` does not divide, and an x of one row.
+/// Joins every `count` rows of a node with many rows into one row: rows 0 to count - 1, and so on. Copies nothing.
+/// Refuses (UsageError) a number of rows that `count` does not divide, and an x with a single row.
 inline Expr join_rows(Operand x, std::int32_t count) {
   const OpInfo& info = ops::info_of<ops::JoinRows>();
   Graph& graph = graph_of(info, {&x, 1});

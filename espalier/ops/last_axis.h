@@ -1,4 +1,4 @@
-/// What ops over the last axis share: a row seen as lines of `size` elements.
+/// Shared by ops over the last axis: a row seen as lines of `size` elements.
 #pragma once
 
 #include <cstddef>

@@ -84,7 +84,7 @@ struct LayerNorm {
   }
   static Samples samples() {
     // mean 3, variance 4
-    const std::vector<Tensor> inputs{Tensor({2}, {1, 5}), Tensor({2}, {2, 3}), Tensor({2}, {0, 0.5F})};
+    const std::initializer_list<Tensor> inputs{Tensor({2}, {1, 5}), Tensor({2}, {2, 3}), Tensor({2}, {0, 0.5F})};
     return {gives<LayerNorm>(inputs, Tensor({2}, {-2, 3.5F}), {0}),
             gives<LayerNorm>(inputs, Tensor({2}, {-1.6F, 2.9F}), {2.25F}),  // sqrt(4 + 2.25) = 2.5
             works_on<LayerNorm>({{1}, {1}, {1}}),

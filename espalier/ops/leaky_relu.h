@@ -42,7 +42,7 @@ struct LeakyRelu : UnaryMap<LeakyRelu, LeakyReluAttrs> {
 
 }  // namespace ops
 
-/// Every element, times `slope` where it is negative.
+/// x, or slope * x where x is negative.
 inline Expr leaky_relu(Operand x, double slope = 0.01) { return ops::record<ops::LeakyRelu>({x}, {slope}); }
 
 }  // namespace espalier

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "espalier/kernels/math.h"
+#include "espalier/ops/along_axis.h"
 #include "espalier/ops/last_axis.h"
 
 namespace espalier {
@@ -74,7 +75,11 @@ struct LogSoftmax {
 
 }  // namespace ops
 
-/// Logarithms of the probabilities that softmax gives, exact also where those are 0 in float32.
+/// The logarithm of softmax(x); accurate even where softmax(x) underflows to 0.
 inline Expr log_softmax(Operand x) { return ops::record<ops::LogSoftmax>({x}); }
+/// The same along any axis; a negative axis counts from the last.
+inline Expr log_softmax(Operand x, std::int32_t axis) {
+  return ops::along_axis<ops::LogSoftmax>(x, axis, [](const Operand& y) { return log_softmax(y); });
+}
 
 }  // namespace espalier

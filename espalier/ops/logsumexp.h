@@ -10,7 +10,7 @@
 namespace espalier {
 namespace ops {
 
-/// Where the result is infinite, the gradient is 0: a line of -inf only has nothing that could be raised a little.
+/// If the result is infinite, the gradient is 0.
 struct Logsumexp {
   static constexpr std::string_view kName = "logsumexp";
   static constexpr std::string_view kContract =
@@ -89,7 +89,7 @@ struct Logsumexp {
 
 }  // namespace ops
 
-/// The logarithm of the sum of e^x over the last axis, which goes away.
+/// The logarithm of the sum of e^x over the last axis, which is removed.
 inline Expr logsumexp(Operand x) { return ops::record<ops::Logsumexp>({x}); }
 
 }  // namespace espalier

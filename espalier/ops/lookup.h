@@ -66,9 +66,10 @@ inline Expr lookup(Graph& graph, const Parameter& table, std::int32_t row, const
                    std::int32_t line = __builtin_LINE()) {
   return ops::record_on<ops::Lookup>(graph, {&table, SourceLine{file, line}}, {}, {row});
 }
-/// Several rows, as one node of as many rows; at least one.
-inline Expr lookup(Graph& graph, const Parameter& table, std::span<const std::int32_t> rows,
-                   const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) {
+/// Looks up several rows of a table and returns one node with that many rows. Refuses (UsageError) an empty list and a
+/// row outside the table.
+inline Expr lookup_rows(Graph& graph, const Parameter& table, std::span<const std::int32_t> rows,
+                        const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) {
   const Operand operand(&table, SourceLine{file, line});
   return graph.record_rows(ops::info_of<ops::Lookup>(), nullptr, rows.data(), static_cast<std::int32_t>(rows.size()),
                            {&operand, 1});

@@ -70,11 +70,7 @@ struct LstmMemory {
     }
   }
   /// The gates: i, u, f_1, f_2, ...
-  static std::uint32_t overwrites(std::size_t operands) {
-    std::uint32_t mask = 0;
-    for (std::size_t k = 0; k < operands; ++k) mask |= keeps_operand(k) ? 0 : 1U << k;
-    return mask;
-  }
+  static bool overwrites(std::size_t operand) { return !keeps_operand(operand); }
   static std::int64_t saved_in_place(const Attrs&, const InputShapes&) { return 0; }
   static void forward(const Attrs&, const StepIn& in, const StepOut& out) {
     kernels::lstm_memory(Forward(in, out).rows());

@@ -28,7 +28,7 @@ struct LstmOutput {
     using std::tanh;
     for (std::size_t j = 0; j < y.size(); ++j) y[j] = Sigmoid::value<T>({}, {}, in[0][j]) * tanh(in[1][j]);
   }
-  static std::uint32_t overwrites(std::size_t) { return 1; }
+  static bool overwrites(std::size_t operand) { return operand == 0; }
   static std::int64_t saved_in_place(const Attrs&, const InputShapes& in) { return in["o"].elements(); }
   static void forward(const Attrs&, const StepIn& in, const StepOut& out) { kernels::lstm_output(rows_of(in, out)); }
   static void backward(const Attrs&, const Saved& saved, Grads& grads) {
@@ -61,7 +61,7 @@ struct LstmOutput {
 
 }  // namespace ops
 
-/// sigmoid(o) tanh(c) of every two elements.
+/// sigmoid(o) tanh(c), elementwise.
 inline Expr lstm_output(Operand o, Operand c) { return ops::record<ops::LstmOutput>({o, c}); }
 
 }  // namespace espalier

@@ -1,7 +1,7 @@
-/// Elementwise ops of one to three inputs: all that a map need not write itself.
+/// Elementwise ops of one to three inputs: everything a map does not have to write itself.
 ///
 /// A map's file has two parts. The first is its struct, with `value`: one element in plain C++, for float, double and
-/// ad::Var. The second, seen only by maps_simd.cc and compiled once a SIMD target, is its vector function and slope:
+/// ad::Var. The second, seen only by maps_simd.cc and compiled once per SIMD target, is its vector function and slope:
 ///
 ///   #ifndef ESPALIER_MAPS_SIMD
 ///   ... struct Tanh : UnaryMap<Tanh> { ... }; and the user's function

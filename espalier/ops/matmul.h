@@ -6,7 +6,7 @@
 namespace espalier {
 namespace ops {
 
-/// Either matrix may be shared or one a node. Nodes that share B run as one product.
+/// Either matrix may be shared or one per node. Nodes that share B run as one product.
 struct Matmul {
   static constexpr std::string_view kName = "matmul";
   static constexpr std::string_view kContract = "y = A B   A: [i, k]   B: [k, j]   ->   y: [i, j]";

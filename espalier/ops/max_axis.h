@@ -30,7 +30,7 @@ struct MaxAxis : ExtremeOverAxis<Largest> {
 
 }  // namespace ops
 
-/// The maximum over an axis, which goes away; a negative axis counts from the last. NaN passes; of equal elements the
+/// The maximum over an axis, which is removed; a negative axis counts from the last. NaN passes; of equal elements the
 /// first gets the gradient.
 inline Expr max(Operand x, std::int32_t axis) {
   return ops::record<ops::MaxAxis>({x}, {ops::axis_of<ops::MaxAxis>(x, axis)});

@@ -23,7 +23,7 @@ struct Maximum : ExtremeOfMany<Largest> {
 
 }  // namespace ops
 
-/// The elementwise maximum of any number of tensors of one shape. How many is not part of the signature.
+/// The elementwise maximum of any number of tensors of one shape. The number is not part of the signature.
 /// NaN passes; of equal elements the first gets the gradient.
 inline Expr maximum(const Operands& x) { return ops::record<ops::Maximum>(x); }
 inline Expr max(const Operands& x) { return maximum(x); }

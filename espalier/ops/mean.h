@@ -57,7 +57,8 @@ struct Mean {
 
 }  // namespace ops
 
-/// The mean of any number of tensors of one shape. How many is not part of the signature.
+/// The mean, element by element, of any number of tensors of one shape, and of all their rows if they have many. The
+/// number is not part of the signature. mean(x) of a single tensor is over its elements (ops/mean_axis.h).
 inline Expr mean(const Operands& x) { return ops::record<ops::Mean>(x); }
 
 }  // namespace espalier

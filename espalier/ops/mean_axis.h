@@ -3,6 +3,7 @@
 #include <string>
 
 #include "espalier/ops/axis_sum.h"
+#include "espalier/ops/one_operand.h"
 #include "espalier/ops/reshape.h"
 
 namespace espalier {
@@ -62,11 +63,17 @@ struct MeanAxis {
 
 }  // namespace ops
 
-/// The mean over an axis, which goes away; a negative axis counts from the last.
+/// The mean over an axis, which is removed; a negative axis counts from the last.
 inline Expr mean(Operand x, std::int32_t axis) {
   return ops::record<ops::MeanAxis>({x}, {ops::axis_of<ops::MeanAxis>(x, axis)});
 }
-/// The mean of all elements of one tensor.
+/// The mean of all elements of x, of rank 0. The same as mean(x).
 inline Expr mean_elements(Operand x) { return mean(x.at(flatten(x)), 0); }
+/// The mean of all elements of x, of rank 0; of a node with many rows, the mean of each row. For the mean of several
+/// tensors, or of all rows of a node, give a list: mean({x, y}), mean({x}).
+template <ops::OneOperand T>
+Expr mean(const T& x, ops::CallLine line = ops::CallLine()) {
+  return mean_elements(ops::operand_of(x, line));
+}
 
 }  // namespace espalier

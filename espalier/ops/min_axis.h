@@ -30,7 +30,7 @@ struct MinAxis : ExtremeOverAxis<Smallest> {
 
 }  // namespace ops
 
-/// The minimum over an axis, which goes away; a negative axis counts from the last. NaN passes; of equal elements the
+/// The minimum over an axis, which is removed; a negative axis counts from the last. NaN passes; of equal elements the
 /// first gets the gradient.
 inline Expr min(Operand x, std::int32_t axis) {
   return ops::record<ops::MinAxis>({x}, {ops::axis_of<ops::MinAxis>(x, axis)});

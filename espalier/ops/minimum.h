@@ -23,7 +23,7 @@ struct Minimum : ExtremeOfMany<Smallest> {
 
 }  // namespace ops
 
-/// The elementwise minimum of any number of tensors of one shape. How many is not part of the signature.
+/// The elementwise minimum of any number of tensors of one shape. The number is not part of the signature.
 /// NaN passes; of equal elements the first gets the gradient.
 inline Expr minimum(const Operands& x) { return ops::record<ops::Minimum>(x); }
 inline Expr min(const Operands& x) { return minimum(x); }

@@ -26,7 +26,7 @@ struct Mul : BinaryMap<Mul> {
 
 }  // namespace ops
 
-/// The product of every two elements; an operand of rank 0 is broadcast.
+/// The elementwise product; an operand of rank 0 is broadcast.
 inline Expr mul(Operand a, Operand b) { return ops::record_broadcasting<ops::Mul>(a, b); }
 inline Expr operator*(Operand a, Operand b) { return mul(a, b); }
 

@@ -26,7 +26,7 @@ struct MulAdd : TernaryMap<MulAdd> {
 
 }  // namespace ops
 
-/// a * b + c of every three elements.
+/// a * b + c, elementwise.
 inline Expr mul_add(Operand a, Operand b, Operand c) { return ops::record<ops::MulAdd>({a, b, c}); }
 
 }  // namespace espalier

@@ -25,7 +25,7 @@ struct Negate : UnaryMap<Negate> {
 
 }  // namespace ops
 
-/// Every element with the other sign.
+/// -x, elementwise.
 inline Expr negate(Operand x) { return ops::record<ops::Negate>({x}); }
 inline Expr operator-(Operand x) { return negate(x); }
 

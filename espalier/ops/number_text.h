@@ -5,6 +5,8 @@
 #include <charconv>
 #include <string>
 
+#include "espalier/base/export.h"
+
 namespace espalier::ops {
 
 /// The fewest digits that give the same number again: "0.1", "-1", "1e-05", "inf", "nan".

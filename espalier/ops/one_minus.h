@@ -27,9 +27,9 @@ struct OneMinus : UnaryMap<OneMinus> {
 
 }  // namespace ops
 
-/// 1 less every element: what a gate lets through of the other side.
+/// 1 - x, elementwise: the complement of a gate.
 inline Expr one_minus(Operand x) { return ops::record<ops::OneMinus>({x}); }
-/// A constant less every element.
+/// A constant minus x, elementwise.
 inline Expr operator-(double constant, Operand x) {
   return constant == 1 ? one_minus(x) : shift(x.at(negate(x)), constant);
 }

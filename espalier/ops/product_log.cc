@@ -29,10 +29,13 @@ double ProductLog::Watch::now() {
 void ProductLog::Watch::finish() {
   const double seconds = now() - started_;
   for (ProductLog* log = current(); log != nullptr; log = log->before_) {
-    if (const Product* product = std::get_if<Product>(&what_))
+    if (const Product* product = std::get_if<Product>(&what_)) {
       log->add(*product, seconds);
-    else
-      log->beside_[static_cast<std::size_t>(std::get<BesideProducts>(what_))] += seconds;
+    } else {
+      Beside& beside = log->beside_[static_cast<std::size_t>(std::get<BesideProducts>(what_))];
+      ++beside.calls;
+      beside.seconds += seconds;
+    }
   }
 }
 

@@ -58,7 +58,8 @@ class ESPALIER_EXPORT ProductLog {
   /// One entry for each kind and size.
   const std::vector<ProductCalls>& products() const { return products_; }
   /// No part of seconds().
-  double seconds_beside(BesideProducts what) const { return beside_[static_cast<std::size_t>(what)]; }
+  double seconds_beside(BesideProducts what) const { return beside_[static_cast<std::size_t>(what)].seconds; }
+  std::int64_t calls_beside(BesideProducts what) const { return beside_[static_cast<std::size_t>(what)].calls; }
 
   /// Times one product, or something beside products; does nothing where no log lives.
   class Watch {
@@ -82,9 +83,14 @@ class ESPALIER_EXPORT ProductLog {
   static ProductLog*& current();
   void add(const Product& product, double seconds);
 
+  struct Beside {
+    std::int64_t calls = 0;
+    double seconds = 0;
+  };
+
   ProductLog* before_;  // logs may lie within each other
   double seconds_ = 0;
-  std::array<double, 2> beside_{};
+  std::array<Beside, 2> beside_{};
   std::vector<ProductCalls> products_;
 };
 

@@ -43,7 +43,8 @@ struct Row {
 
 }  // namespace ops
 
-/// Row `number` of a node of many rows, as a node by itself. Refuses a number outside, and an x of one row.
+/// Row `number` of a node with many rows, as a node of its own. Refuses (UsageError) a number outside, and an x with a
+/// single row.
 inline Expr row(Operand x, std::int32_t number) {
   const OpInfo& info = ops::info_of<ops::Row>();
   Graph& graph = graph_of(info, {&x, 1});

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <initializer_list>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "espalier/base/error.h"
 #include "espalier/ops/axis.h"
 
 namespace espalier {
@@ -94,9 +98,41 @@ struct Slice {
 
 }  // namespace ops
 
-/// What lies at begin to end - 1 along an axis; a negative axis counts from the last.
+/// Elements begin to end - 1 along an axis; a negative axis counts from the last.
 inline Expr slice(Operand x, std::int32_t begin, std::int32_t end, std::int32_t axis = 0) {
   return ops::record<ops::Slice>({x}, {ops::axis_of<ops::Slice>(x, axis), begin, end});
+}
+
+/// Slices of these sizes along an axis, one after the other. Refuses (UsageError) sizes that do not add up to that of
+/// x.
+inline std::vector<Expr> split(Operand x, std::span<const std::int32_t> sizes, std::int32_t axis = 0) {
+  const std::int32_t along = ops::axis_of<ops::Slice>(x, axis);
+  const Shape shape = x.shape();
+  std::int64_t total = 0;
+  for (const std::int32_t size : sizes) total += size;
+  if (along < 0 || along >= shape.rank() || sizes.empty() || total != shape[along])
+    throw UsageError("split: axis " + std::to_string(axis) + " of x " + shape.to_string() +
+                     " cannot be divided into parts of " + std::to_string(total) + " elements together\n  at " +
+                     x.where().to_string());
+  std::vector<Expr> parts;
+  std::int32_t begin = 0;
+  for (const std::int32_t size : sizes) {
+    parts.push_back(slice(x, begin, begin + size, along));  // refuses a size below 0
+    begin += size;
+  }
+  return parts;
+}
+inline std::vector<Expr> split(Operand x, std::initializer_list<std::int32_t> sizes, std::int32_t axis = 0) {
+  return split(x, std::span<const std::int32_t>(sizes.begin(), sizes.size()), axis);
+}
+/// Slices of equal size along an axis. Refuses (UsageError) a number of parts that does not divide the size of x there.
+inline std::vector<Expr> split(Operand x, std::int32_t parts, std::int32_t axis = 0) {
+  const std::int32_t along = ops::axis_of<ops::Slice>(x, axis);
+  const Shape shape = x.shape();
+  if (along < 0 || along >= shape.rank() || parts < 1 || shape[along] % parts != 0)
+    throw UsageError("split: axis " + std::to_string(axis) + " of x " + shape.to_string() + " cannot be divided into " +
+                     std::to_string(parts) + " equal parts\n  at " + x.where().to_string());
+  return split(x, std::vector<std::int32_t>(static_cast<std::size_t>(parts), shape[along] / parts), along);
 }
 
 }  // namespace espalier

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "espalier/ops/along_axis.h"
 #include "espalier/ops/last_axis.h"
 
 namespace espalier {
@@ -68,7 +69,11 @@ struct Softmax {
 
 }  // namespace ops
 
-/// Probabilities over the last axis: e^x, divided by its sum.
+/// Probabilities over the last axis: e^x divided by its sum.
 inline Expr softmax(Operand x) { return ops::record<ops::Softmax>({x}); }
+/// Probabilities along any axis; a negative axis counts from the last.
+inline Expr softmax(Operand x, std::int32_t axis) {
+  return ops::along_axis<ops::Softmax>(x, axis, [](const Operand& y) { return softmax(y); });
+}
 
 }  // namespace espalier

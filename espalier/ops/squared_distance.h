@@ -9,7 +9,7 @@ namespace ops {
 
 struct SquaredDistance {
   static constexpr std::string_view kName = "squared_distance";
-  static constexpr std::string_view kContract = "y = sum of (a[i] - b[i])^2   a, b: [n]   ->   y: []";
+  static constexpr std::string_view kContract = "y = sum of (a[i] - b[i])^2   a: [any shape]   b: as a   ->   y: []";
   static constexpr Kind kKind = Kind::kReduce;
   static constexpr std::array kInputs{Input{"a", Role::kStacked}, Input{"b", Role::kStacked}};
   static constexpr Keep kKeep{.inputs = true};
@@ -17,9 +17,7 @@ struct SquaredDistance {
   using Fields = None;
 
   static Shape infer(const Attrs&, const InputShapes& in) {
-    in.require_rank("a", 1);
-    in.require_rank("b", 1);
-    in.require_same("size of a", in["a"][0], "size of b", in["b"][0]);
+    in.require_same_shape("a", "b");
     return {};
   }
   template <class T>
@@ -46,13 +44,18 @@ struct SquaredDistance {
   }
   static Samples samples() {
     return {gives<SquaredDistance>({Tensor({3}, {1, 2, 3}), Tensor({3}, {4, -2, 3})}, Tensor({}, {25})),
-            works_on<SquaredDistance>({{1}, {1}}), works_on<SquaredDistance>({{7}, {7}}),
-            works_on<SquaredDistance>({{133}, {133}})};
+            gives<SquaredDistance>({Tensor({}, {5}), Tensor({}, {2})}, Tensor({}, {9})),
+            works_on<SquaredDistance>({{}, {}}),
+            works_on<SquaredDistance>({{1}, {1}}),
+            works_on<SquaredDistance>({{7}, {7}}),
+            works_on<SquaredDistance>({{133}, {133}}),
+            works_on<SquaredDistance>({{3, 5}, {3, 5}})};
   }
   static Refusals refusals() {
-    return {refuses<SquaredDistance>({{2}, {3}}, "squared_distance: size of a (2) and size of b (3) differ"),
-            refuses<SquaredDistance>({{}, {}}, "squared_distance: a must have rank 1, and [] has rank 0"),
-            refuses<SquaredDistance>({{3}, {1, 3}}, "squared_distance: b must have rank 1, and [1, 3] has rank 2")};
+    return {
+        refuses<SquaredDistance>({{2}, {3}}, "squared_distance: shape of a ([2]) and shape of b ([3]) differ"),
+        refuses<SquaredDistance>({{}, {1}}, "squared_distance: shape of a ([]) and shape of b ([1]) differ"),
+        refuses<SquaredDistance>({{3}, {1, 3}}, "squared_distance: shape of a ([3]) and shape of b ([1, 3]) differ")};
   }
 
  private:
@@ -63,7 +66,7 @@ struct SquaredDistance {
 
 }  // namespace ops
 
-/// The sum of the squares of the differences of two vectors.
+/// The sum of the squared differences of two tensors of the same shape.
 inline Expr squared_distance(Operand a, Operand b) { return ops::record<ops::SquaredDistance>({a, b}); }
 
 }  // namespace espalier

@@ -44,13 +44,14 @@ struct StepIn {
   const std::int64_t* node_begin = nullptr;
   const std::int64_t* operand_begin = nullptr;
   /// Likewise: for each row of its first operand, the first that is known to be equal, which may be itself; null: each
-  /// is taken for itself.
+  /// is taken for itself. If the gradients of a node's results are wanted, each of its rows is computed for itself:
+  /// then ~row for all its rows.
   const std::int32_t* first_equal = nullptr;
   /// Beside `inputs`: the parameter that a shared input is, or null. Empty where nobody knows.
   std::span<const Parameter* const> parameters;
   WeightUse use;
   /// Of a cell: the inputs that are zeros in every row, as far as that is known, a bit each.
-  std::uint32_t zero_inputs = 0;
+  std::uint64_t zero_inputs = 0;
   /// Of a cell whose first product can run for many steps at once: where it has left what it gives; null: it has not.
   BasicRows<float> hoisted;
 

@@ -55,7 +55,8 @@ struct Sum {
 
 }  // namespace ops
 
-/// The sum of any number of tensors of one shape. How many is not part of the signature.
+/// The sum, element by element, of any number of tensors of one shape, and of all their rows if they have many. The
+/// number is not part of the signature. sum(x) of a single tensor adds its elements (ops/sum_axis.h).
 inline Expr sum(const Operands& x) { return ops::record<ops::Sum>(x); }
 
 }  // namespace espalier

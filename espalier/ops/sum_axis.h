@@ -1,6 +1,7 @@
 #pragma once
 
 #include "espalier/ops/axis_sum.h"
+#include "espalier/ops/one_operand.h"
 #include "espalier/ops/reshape.h"
 
 namespace espalier {
@@ -55,11 +56,17 @@ struct SumAxis {
 
 }  // namespace ops
 
-/// The sum over an axis, which goes away; a negative axis counts from the last.
+/// The sum over an axis, which is removed; a negative axis counts from the last.
 inline Expr sum(Operand x, std::int32_t axis) {
   return ops::record<ops::SumAxis>({x}, {ops::axis_of<ops::SumAxis>(x, axis)});
 }
-/// The sum of all elements of one tensor.
+/// The sum of all elements of x, of rank 0. The same as sum(x).
 inline Expr sum_elements(Operand x) { return sum(x.at(flatten(x)), 0); }
+/// The sum of all elements of x, of rank 0; of a node with many rows, the sum of each row. To add several tensors, or
+/// all rows of a node, give a list: sum({x, y}), sum({x}).
+template <ops::OneOperand T>
+Expr sum(const T& x, ops::CallLine line = ops::CallLine()) {
+  return sum_elements(ops::operand_of(x, line));
+}
 
 }  // namespace espalier

@@ -1,6 +1,8 @@
 /// A list of types, to be passed around as one.
 #pragma once
 
+#include "espalier/base/export.h"
+
 namespace espalier::ops {
 
 template <class... Types>

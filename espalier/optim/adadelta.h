@@ -1,5 +1,7 @@
-/// Adadelta of Zeiler (2012): steps in the units of past steps, so that no learning rate need be chosen.
+/// Adadelta of Zeiler (2012): steps in the units of past steps, so that no learning rate has to be chosen.
 #pragma once
+
+#include <string>
 
 #include "espalier/base/export.h"
 #include "espalier/optim/optimizer.h"
@@ -11,9 +13,9 @@ struct AdadeltaOptions {
   /// 0 to 1.
   double decay = 0.95;
   double epsilon = 1e-6;
-  /// Times the value, added to the gradient.
+  /// This times the value is added to the gradient.
   double weight_decay = 0;
-  /// Gradients are scaled down to this norm; 0: never.
+  /// Gradients are scaled down to this norm; 0 switches clipping off.
   double clip_norm = 0;
 };
 
@@ -25,8 +27,9 @@ struct AdadeltaOptions {
 ///   value -= learning_rate d
 class ESPALIER_EXPORT Adadelta : public Optimizer {
  public:
-  /// Refuses options outside their ranges.
+  /// Refuses (UsageError) options outside their ranges.
   explicit Adadelta(Model& model, const AdadeltaOptions& options = {});
+  std::string to_string() const override;
 
  private:
   void update(const Range<float>& range) const override;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "espalier/base/export.h"
 #include "espalier/optim/optimizer.h"
@@ -16,9 +17,9 @@ struct AdamOptions {
   /// The same for v.
   double beta2 = 0.999;
   double epsilon = 1e-8;
-  /// Times the value, added to the gradient.
+  /// This times the value is added to the gradient.
   double weight_decay = 0;
-  /// Gradients are scaled down to this norm; 0: never.
+  /// Gradients are scaled down to this norm; 0 switches clipping off.
   double clip_norm = 0;
 };
 
@@ -31,8 +32,9 @@ struct AdamOptions {
 /// time in step t.
 class ESPALIER_EXPORT Adam : public Optimizer {
  public:
-  /// Refuses options outside their ranges.
+  /// Refuses (UsageError) options outside their ranges.
   explicit Adam(Model& model, const AdamOptions& options = {});
+  std::string to_string() const override;
 
  private:
   std::array<double, 2> corrections(std::int64_t step) const override;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "espalier/base/export.h"
 #include "espalier/optim/optimizer.h"
@@ -16,9 +17,9 @@ struct AdamWOptions {
   /// The same for v.
   double beta2 = 0.999;
   double epsilon = 1e-8;
-  /// Used as it is, not added to the gradient.
+  /// Shrinks the value directly; not added to the gradient.
   double weight_decay = 0.01;
-  /// Gradients are scaled down to this norm; 0: never.
+  /// Gradients are scaled down to this norm; 0 switches clipping off.
   double clip_norm = 0;
 };
 
@@ -30,8 +31,9 @@ struct AdamWOptions {
 /// time in step t.
 class ESPALIER_EXPORT AdamW : public Optimizer {
  public:
-  /// Refuses options outside their ranges.
+  /// Refuses (UsageError) options outside their ranges.
   explicit AdamW(Model& model, const AdamWOptions& options = {});
+  std::string to_string() const override;
 
  private:
   std::array<double, 2> corrections(std::int64_t step) const override;

@@ -40,6 +40,12 @@ void visit_float(DType dtype, const F& f) {
   throw UsageError(fmt::format("clip_by_norm: the norm of the gradients is {}", norm));
 }
 
+double require_finite_norm(const Gradients& gradients) {
+  const double norm = gradients.norm();
+  if (!std::isfinite(norm)) refuse_norm(gradients, norm);
+  return norm;
+}
+
 void require_rate(double rate) {
   if (!(rate >= 0) || !std::isfinite(rate))
     throw UsageError(fmt::format("optimizer: the learning rate must be 0 or more and finite, not {}", rate));
@@ -51,8 +57,7 @@ Tensor scalar(DType dtype, double value) { return Tensor::filled(Shape{}, value,
 
 double clip_by_norm(Gradients& gradients, double max_norm) {
   if (!(max_norm > 0)) throw UsageError(fmt::format("clip_by_norm: the norm must be above 0, not {}", max_norm));
-  const double norm = gradients.norm();
-  if (!std::isfinite(norm)) refuse_norm(gradients, norm);
+  const double norm = require_finite_norm(gradients);
   if (norm > max_norm) gradients.scale(max_norm / norm);
   return norm;
 }
@@ -60,6 +65,7 @@ double clip_by_norm(Gradients& gradients, double max_norm) {
 Optimizer::Optimizer(Model& model, std::string name, std::vector<std::string> slots, double learning_rate,
                      double clip_norm)
     : model_(model),
+      lifetime_(model.lifetime()),
       name_(std::move(name)),
       slot_names_(std::move(slots)),
       learning_rate_(learning_rate),
@@ -78,6 +84,12 @@ void Optimizer::require_option(std::string_view option, double value, double low
     throw UsageError(high == std::numeric_limits<double>::max()
                          ? fmt::format("{}: {} must be {} or more and finite, not {}", name_, option, low, value)
                          : fmt::format("{}: {} must be from {} to {}, not {}", name_, option, low, high, value));
+}
+
+Model& Optimizer::model() const {
+  if (lifetime_.expired())
+    throw UsageError(fmt::format("{}: the Model that this optimizer updates was destroyed", name_));
+  return model_;
 }
 
 void Optimizer::set_learning_rate(double rate) {
@@ -138,7 +150,8 @@ Optimizer::Slots& Optimizer::next_slots(const Parameter& parameter) {
 
 void Optimizer::update_by(Parameter& parameter, const Gradient& gradient, Slots& slots, double rate) {
   visit_float(parameter.value().dtype(), [&]<class T>(T) {
-    update_parameter<T>(parameter, gradient, slots, rate * parameter.learning_rate_scale);
+    const double scale = parameter.learning_rate_scale * (scales_in_rate() ? parameter.gradient_scale : 1.0);
+    update_parameter<T>(parameter, gradient, slots, rate * scale);
   });
 }
 
@@ -149,17 +162,22 @@ void Optimizer::step(Gradients& gradients) {
 
 void Optimizer::step(std::span<Gradients* const> parts) {
   if (parts.empty()) throw UsageError("optimizer: a step by no gradients");
+  const std::span<Parameter* const> parameters = model().parameters();
   const FlushDenormals flush;
   const double rate = rate_now();
-  if (!adds_gradients() || clip_norm_ > 0) {
+  if (!scales_in_rate()) {
     for (Gradients* part : parts.subspan(1)) {
       parts[0]->add(*part);
       part->clear();
     }
     parts = parts.first(1);
   }
+  if (!scales_in_rate()) {
+    if (clip_norm_ > 0) require_finite_norm(*parts[0]);  // before anything has changed
+    parts[0]->scale_by_parameter();
+  }
   if (clip_norm_ > 0) last_norm_ = clip_by_norm(*parts[0], clip_norm_);
-  for (Parameter* parameter : model_.parameters()) {
+  for (Parameter* parameter : parameters) {
     if (parameter->frozen) continue;
     Slots* slots = nullptr;
     for (const Gradients* part : parts)
@@ -179,7 +197,9 @@ class Optimizer::Values : public ParameterValues {
 
   float* open(const Parameter& parameter) override {
     // That of a rate of its own comes later, and those of other models not at all.
-    if (parameter.gradients != &optimizer_.model_.gradients() || parameter.learning_rate_scale != 1) return nullptr;
+    if (parameter.gradients != &optimizer_.model_.gradients() || parameter.learning_rate_scale != 1 ||
+        parameter.gradient_scale != 1)
+      return nullptr;
     changed_.push_back(&parameter);
     auto& own = const_cast<Parameter&>(parameter);  // the model's, which is ours to change
     return own.mutable_value().as<float>().data();
@@ -192,8 +212,8 @@ class Optimizer::Values : public ParameterValues {
 };
 
 void Optimizer::minimise(const Expr& loss) {
-  Gradients& gradients = model_.gradients();
-  if (!adds_gradients() || clip_norm_ > 0 || !gradients.empty()) {
+  Gradients& gradients = model().gradients();
+  if (!scales_in_rate() || !gradients.empty()) {
     loss.backward({.into = &gradients, .wanted = {}});
     step(gradients);
     return;
@@ -206,7 +226,7 @@ void Optimizer::minimise(const Expr& loss) {
   for (const Parameter* parameter : values.changed())
     if (scaled_.find(*parameter) == nullptr) next_slots(*parameter);
   // What was not added, or not all of it.
-  for (Parameter* parameter : scaled_.empty() ? std::span<Parameter* const>() : model_.parameters())
+  for (Parameter* parameter : scaled_.empty() ? std::span<Parameter* const>() : model().parameters())
     if (const Gradient* gradient = parameter->frozen ? nullptr : scaled_.find(*parameter))
       update_by(*parameter, *gradient, next_slots(*parameter), -1);
   ++steps_;
@@ -216,7 +236,7 @@ NamedTensors Optimizer::state() const {
   NamedTensors result;
   result.emplace(name_ + ".learning_rate", scalar(DType::kFloat64, learning_rate_));
   result.emplace(name_ + ".steps", scalar(DType::kFloat64, static_cast<double>(steps_)));
-  for (const Parameter* parameter : model_.parameters()) {
+  for (const Parameter* parameter : model().parameters()) {
     const auto place = slots_.find(parameter->uid());
     if (place == slots_.end()) continue;
     for (std::size_t i = 0; i < slot_names_.size(); ++i)
@@ -250,7 +270,7 @@ void Optimizer::set_state(const NamedTensors& state) {
   require_rate(learning_rate);
   const std::int64_t steps = take_count(name_ + ".steps");
   std::unordered_map<std::uint64_t, Slots> slots;
-  for (const Parameter* parameter : model_.parameters()) {
+  for (const Parameter* parameter : model().parameters()) {
     const std::string steps_key = fmt::format("{}.steps/{}", name_, parameter->name());
     if (!state.contains(steps_key)) continue;
     Slots& of = slots[parameter->uid()];

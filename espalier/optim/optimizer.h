@@ -11,7 +11,8 @@
 /// row therefore stand still while the row is not used. Counts of steps, as in Adam's correction of its averages,
 /// belong to the parameter: the steps in which it had any gradient.
 ///
-/// Frozen parameters are skipped. The learning rate of a parameter is learning_rate * schedule(step) *
+/// Frozen parameters are skipped. The gradient of a parameter is first multiplied by parameter.gradient_scale; clipping
+/// comes after that. The learning rate of a parameter is learning_rate * schedule(step) *
 /// parameter.learning_rate_scale.
 ///
 /// Thread safety: a step excludes all readers of the model's parameters.
@@ -19,6 +20,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -61,7 +63,7 @@ class ESPALIER_EXPORT Optimizer {
   /// Updates by the model's own gradients, then clears them. With clip_norm, refuses (UsageError) gradients that are
   /// not finite, as clip_by_norm() does: no parameter has changed then, and the gradients are still there to be looked
   /// at. Without it nothing is checked.
-  void step() { step(model_.gradients()); }
+  void step() { step(model().gradients()); }
   /// The same by other gradients; those of parameters that are not the model's have no effect.
   void step(Gradients& gradients);
   /// The same by the sum of several, those of the parts of a minibatch: see train::Lanes. Where the rule is to add the
@@ -82,7 +84,10 @@ class ESPALIER_EXPORT Optimizer {
   std::int64_t steps() const { return steps_; }
   /// The norm of the gradients in the last step, before clipping. 0 without clip_norm.
   double last_norm() const { return last_norm_; }
-  Model& model() const { return model_; }
+  /// Refuses (UsageError) a model that was destroyed; so does everything above that uses it.
+  Model& model() const;
+  /// The optimizer as text, such as "sgd(learning_rate=0.01, momentum=0.9, ...)": optim::parse() reads it.
+  virtual std::string to_string() const { return name_; }
 
   /// All that a later run needs to go on with the same bits, apart from the parameters and the schedule: the averages
   /// and sums as "adam.m/cell.W", the steps of each parameter as "adam.steps/cell.W", and "adam.steps",
@@ -119,11 +124,15 @@ class ESPALIER_EXPORT Optimizer {
   Slots& next_slots(const Parameter& parameter);
   /// The learning rate of this step.
   double rate_now() const;
+  /// Whether gradients are only added, one by one, so that their scale may be a part of the rate. Otherwise they are
+  /// summed and scaled first.
+  bool scales_in_rate() const { return adds_gradients() && !(clip_norm_ > 0); }
   void update_by(Parameter& parameter, const Gradient& gradient, Slots& slots, double rate);
   template <class T>
   void update_parameter(Parameter& parameter, const Gradient& gradient, Slots& slots, double rate) const;
 
   Model& model_;
+  std::weak_ptr<const void> lifetime_;  // of the model
   std::string name_;
   std::vector<std::string> slot_names_;
   double learning_rate_;

@@ -1,6 +1,8 @@
 /// RMSprop of Tieleman and Hinton (2012): gradients divided by a running average of their size.
 #pragma once
 
+#include <string>
+
 #include "espalier/base/export.h"
 #include "espalier/optim/optimizer.h"
 
@@ -13,9 +15,9 @@ struct RmsPropOptions {
   /// 0 to 1; 0 needs no memory for v.
   double momentum = 0;
   double epsilon = 1e-8;
-  /// Times the value, added to the gradient.
+  /// This times the value is added to the gradient.
   double weight_decay = 0;
-  /// Gradients are scaled down to this norm; 0: never.
+  /// Gradients are scaled down to this norm; 0 switches clipping off.
   double clip_norm = 0;
 };
 
@@ -26,8 +28,9 @@ struct RmsPropOptions {
 ///   value -= learning_rate v
 class ESPALIER_EXPORT RmsProp : public Optimizer {
  public:
-  /// Refuses options outside their ranges.
+  /// Refuses (UsageError) options outside their ranges.
   explicit RmsProp(Model& model, const RmsPropOptions& options = {});
+  std::string to_string() const override;
 
  private:
   void update(const Range<float>& range) const override;

@@ -1,6 +1,8 @@
 /// Stochastic gradient descent, with momentum and Nesterov's variant of it.
 #pragma once
 
+#include <string>
+
 #include "espalier/base/export.h"
 #include "espalier/optim/optimizer.h"
 
@@ -12,9 +14,9 @@ struct SgdOptions {
   double momentum = 0;
   /// Sutskever et al. (2013). Needs momentum.
   bool nesterov = false;
-  /// Times the value, added to the gradient.
+  /// This times the value is added to the gradient.
   double weight_decay = 0;
-  /// Gradients are scaled down to this norm; 0: never.
+  /// Gradients are scaled down to this norm; 0 switches clipping off.
   double clip_norm = 0;
 };
 
@@ -24,8 +26,9 @@ struct SgdOptions {
 ///   value -= learning_rate v                      Nesterov: learning_rate (g + momentum v)
 class ESPALIER_EXPORT Sgd : public Optimizer {
  public:
-  /// Refuses options outside their ranges.
+  /// Refuses (UsageError) options outside their ranges.
   explicit Sgd(Model& model, const SgdOptions& options = {});
+  std::string to_string() const override;
 
  private:
   bool adds_gradients() const override { return options_.momentum == 0 && options_.weight_decay == 0; }

@@ -86,6 +86,8 @@ class Placer {
 std::int64_t place(std::span<Lease> leases) {
   const Times times(leases);
   if (times.last_begin <= times.first_end) return place_apart(leases);  // there is a step in which all of them live
+  constexpr std::size_t kMostKept = 100'000;
+  if (leases.size() > kMostKept) return Placer().place(leases, times);
   thread_local Placer placer;
   return placer.place(leases, times);
 }

@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "espalier/base/bytes.h"
 #include "espalier/batch/schedule.h"
 #include "espalier/plan/problem.h"
 
@@ -35,6 +36,9 @@ struct Layout {
   std::vector<std::int64_t> at;           // of each piece, in bytes
   std::vector<std::int64_t> deferred_at;  // by step, of gradients: what backward leaves for those of weights
   std::int64_t bytes = 0;
+
+  /// Memory of the layout itself.
+  std::int64_t memory() const { return memory_of(at, deferred_at); }
 };
 
 struct Plan {
@@ -54,8 +58,8 @@ struct Plan {
   // By step.
   std::vector<std::int64_t> saved_at;        // what forward leaves for backward, in bytes; -1 where nothing is left
   std::vector<std::int32_t> signature_rows;  // of all steps of its signature
-  std::vector<std::int32_t> further;         // the piece of its first further result, and then the others'; -1 for none
-  std::vector<std::uint32_t> lasting;        // which of these are still there when the run is over, a bit each
+  std::vector<std::int32_t> further;         // the piece of its further results; -1 for none
+  std::vector<std::uint8_t> further_lasts;   // whether these are still there when the run is over
   std::vector<std::int32_t> block_begin;
   std::vector<Block> blocks;
   std::vector<std::int32_t> copies;
@@ -68,10 +72,11 @@ struct Plan {
   Layout all_gradients;
   std::int64_t copied_bytes = 0;
 
-  std::int32_t computing_steps = 0;  // those that do something
-
-  bool further_lasts(std::int32_t step, std::int32_t k) const {
-    return (lasting[static_cast<std::size_t>(step)] >> k & 1U) != 0;
+  /// Memory of the plan itself.
+  std::int64_t memory() const {
+    return memory_of(order, step_begin, piece, within, inside, lasts) +
+           memory_of(saved_at, signature_rows, further, further_lasts, block_begin, blocks, copies) + values.memory() +
+           gradients.memory() + all_gradients.memory();
   }
   std::int32_t steps() const { return static_cast<std::int32_t>(step_begin.size()) - 1; }
   std::span<const Block> blocks_of(std::int32_t step) const {

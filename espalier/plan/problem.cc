@@ -1,8 +1,13 @@
 #include "espalier/plan/problem.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <span>
+
+#include "espalier/base/error.h"
 
 namespace espalier::plan {
 namespace {
@@ -46,6 +51,25 @@ class Hash {
 }  // namespace
 
 // The facts are left out: they nearly always follow from the rest, and equality compares them anyway.
+void require_addressable(const Problem& problem) {
+  constexpr double kMostBytes = 0x1p47;  // the address space of a process
+  // Nearly always the largest row, as often as there are rows, is little enough.
+  std::int64_t largest = 0;
+  for (const Facts& facts : problem.facts) {
+    largest = std::max(largest, facts.row_bytes + facts.saved_bytes + facts.deferred_bytes + facts.further_bytes);
+  }
+  const std::int64_t most_rows = problem.rows.empty() ? 1 : *std::max_element(problem.rows.begin(), problem.rows.end());
+  if (static_cast<double>(largest) * static_cast<double>(most_rows) * problem.size() <= kMostBytes) return;
+  double sum = 0;
+  for (std::int32_t node = 0; node < problem.size(); ++node) {
+    const Facts& facts = problem.facts[static_cast<std::size_t>(problem.signature[static_cast<std::size_t>(node)])];
+    sum += static_cast<double>(facts.row_bytes + facts.saved_bytes) * problem.rows_of(node);
+  }
+  if (sum > kMostBytes)
+    throw ResourceError(fmt::format("run: the values of {} nodes take {:.4g} bytes, and a process can address {:.4g}",
+                                    problem.size(), sum, kMostBytes));
+}
+
 std::uint64_t hash_of(const Problem& problem) {
   Hash hash;
   hash.add(static_cast<std::uint64_t>(problem.strategy));

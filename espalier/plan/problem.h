@@ -3,10 +3,10 @@
 /// Equal problems have equal plans, whatever graph they come from: a plan may be kept and used again.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "espalier/base/bytes.h"
 #include "espalier/base/strategy.h"
 
 namespace espalier::plan {
@@ -16,9 +16,11 @@ struct Facts {
   std::int64_t row_bytes = 0;    // of the result
   std::int64_t saved_bytes = 0;  // that forward leaves for backward, a row
   /// Operands that are to lie side by side in one block, a bit each: those of a product whose other side is shared.
-  std::uint32_t blocks = 0;
-  /// Operands that backward reads, a bit each; of an op with any number of operands, all or none.
-  std::uint32_t keeps_inputs = 0;
+  std::uint64_t blocks = 0;
+  /// Operands that backward reads, a bit each, kLastBit for all from there on; of an op with any number of operands,
+  /// all or none.
+  std::uint64_t keeps_inputs = 0;
+  static constexpr std::size_t kLastBit = 63;
   bool keeps_output = false;
   bool side_by_side = false;  // the result is the operands, one after the other
   bool is_product = false;    // its rows should be evenly spaced
@@ -26,16 +28,11 @@ struct Facts {
   bool gathers = false;       // its kernel takes the rows of its blocks from wherever they lie
   /// Of a cell: what backward leaves for the gradients of its weights, a row.
   std::int64_t deferred_bytes = 0;
-  /// Of a cell's results but the first: which. The node is computed by that of the first, which comes just before; in a
-  /// schedule its step follows that one's, and does nothing.
-  std::int32_t result = 0;
   bool saves_for_backward_only = false;  // where values do not outlive the run, nothing is left
-  /// Of a cell: its results but the first that are no nodes of the problem, as `further` many. Nobody multiplies them
-  /// or asks for them: their rows lie one behind the other, in the order of the step.
-  static constexpr std::size_t kMostFurther = 3;
-  std::int32_t further = 0;
-  std::array<std::int64_t, kMostFurther> further_bytes{};  // of a row
-  std::uint32_t keeps_further = 0;                         // those that its backward reads, a bit each
+  /// Of a cell: the bytes of a row of all its results but the first, which are no nodes. In memory those of a step lie
+  /// together: all rows of the second result in the order of the step, then all of the third.
+  std::int64_t further_bytes = 0;
+  bool keeps_further = false;  // its backward reads them
   bool operator==(const Facts&) const = default;
 };
 
@@ -73,7 +70,10 @@ struct Problem {
   static constexpr std::uint8_t kPart = 1;
   static constexpr std::uint8_t kFurther = 2;
   std::vector<std::uint8_t> is_part;
-  std::vector<std::uint8_t> is_output;  // by node: its value outlives the run
+  /// By node, what outlives the run: kOutput, its value; kFurtherOutput, its further results.
+  static constexpr std::uint8_t kOutput = 1;
+  static constexpr std::uint8_t kFurtherOutput = 2;
+  std::vector<std::uint8_t> is_output;
   /// By node: how many rows it has, one behind the other. Empty where each has one. Nodes of many rows neither have
   /// blocks nor are written into those of others.
   std::vector<std::int32_t> rows;
@@ -87,6 +87,8 @@ struct Problem {
     return {operand, 0, operand_bytes[s][i]};
   }
   bool operator==(const Problem&) const = default;
+  /// Memory of what it says of nodes.
+  std::int64_t memory() const { return memory_of(signature, input_begin, inputs, is_part, is_output, rows); }
 
   /// Forgets all that is not of a node's own; whoever describes the next problem overwrites the rest.
   void clear_facts() {
@@ -97,6 +99,10 @@ struct Problem {
     rows.clear();
   }
 };
+
+/// Refuses (ResourceError) a problem whose values take more bytes than a process can address, so that no sum of bytes
+/// overflows.
+void require_addressable(const Problem& problem);
 
 /// For finding equal problems fast.
 std::uint64_t hash_of(const Problem& problem);

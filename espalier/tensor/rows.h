@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "espalier/base/export.h"
+
 namespace espalier {
 
 /// `count` rows of `width` elements. Row i starts at data + offsets[i] if there are offsets, else at data + i * stride.

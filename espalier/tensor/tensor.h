@@ -3,6 +3,7 @@
 /// Thread safety: like a std::vector: any number of readers, or one writer.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "espalier/base/allocate.h"
 #include "espalier/base/dtype.h"
 #include "espalier/base/export.h"
 #include "espalier/base/shape.h"
@@ -21,7 +23,8 @@ class ESPALIER_EXPORT Tensor {
  public:
   /// A float32 scalar 0.
   Tensor();
-  /// Zeros.
+  /// Zeros. Those of a large tensor take neither time nor memory until they are touched. Refuses (ResourceError), as
+  /// all that makes a tensor does, more bytes than there is memory for.
   explicit Tensor(const Shape& shape, DType dtype = DType::kFloat32);
   /// Copies `values` in row-major order. Refuses a count that differs from shape.elements().
   Tensor(const Shape& shape, std::initializer_list<float> values);
@@ -59,6 +62,20 @@ class ESPALIER_EXPORT Tensor {
   /// Element i in row-major order, whatever the dtype. Slow; for printing and tests.
   double at(std::int64_t i) const;
   void set(std::int64_t i, double value);
+  /// The element at these coordinates, one per axis: t.at({i, j}), or t(i, j). Slow; for reading results. Refuses
+  /// (UsageError) another number of coordinates, and coordinates outside the shape.
+  double at(std::initializer_list<std::int64_t> coordinates) const;
+  void set(std::initializer_list<std::int64_t> coordinates, double value);
+  template <std::convertible_to<std::int64_t>... I>
+  double operator()(I... coordinates) const {
+    return at({static_cast<std::int64_t>(coordinates)...});
+  }
+
+  /// The place of the largest element in row-major order, the first of several. NaN counts as the largest. Refuses a
+  /// tensor without elements.
+  std::int64_t argmax() const;
+  /// The same along an axis, which goes away: int32 coordinates. A negative axis counts from the last.
+  Tensor argmax(std::int32_t axis) const;
 
   /// The same numbers in another element type.
   Tensor to(DType dtype) const;
@@ -73,17 +90,13 @@ class ESPALIER_EXPORT Tensor {
 
  private:
   struct Unset {};
-  Tensor(const Shape& shape, DType dtype, Unset) : shape_(shape), dtype_(dtype) { allocate(); }
-
-  struct Free {
-    void operator()(std::byte* p) const;
-  };
-  void allocate();
+  Tensor(const Shape& shape, DType dtype, Unset);
   void require(DType dtype) const;
+  std::int64_t place_of(std::initializer_list<std::int64_t> coordinates) const;
 
   Shape shape_;
   DType dtype_ = DType::kFloat32;
-  std::unique_ptr<std::byte[], Free> data_;  // NOLINT(modernize-avoid-c-arrays): the array form of unique_ptr
+  Bytes data_;
 };
 
 }  // namespace espalier

@@ -10,10 +10,13 @@
 ///       [&](const Expr& loss, std::int64_t i) { sgd.minimise(loss); total += loss.scalar(); });
 ///
 /// It pays where a minibatch cannot be divided among threads: one small instance at a time. Where it can be,
-/// train::Lanes divide recording and all the rest, and leave no thread to record ahead (docs/design.md has the
+/// train::Lanes divide recording and all the rest, and leave no thread to record ahead (docs/figures/cells.md has the
 /// figures).
 ///
-/// The numbers are those of recording and running one minibatch after the other, to the bit.
+/// The numbers are those of recording and running one minibatch after the other, to the bit. That includes the masks of
+/// dropout: the caller's thread takes the step of each minibatch from the counter (GraphOptions::step), in order,
+/// before it is recorded. So while minibatch i runs, the counter has moved past i + 1: save it after run(), or choose
+/// the steps with graph.set_step() in `record`.
 ///
 /// Thread safety: one thread at a time. What `record` does must be safe beside `run`: it may read the model's
 /// structure, which no update changes, but not its numbers, nor anything else that `run` changes.
@@ -46,17 +49,18 @@ class ESPALIER_EXPORT Ahead {
     std::array<std::optional<std::invoke_result_t<const Record&, Graph&, std::int64_t>>, 2> recorded;
     const bool in_turns = has_other_threads();  // else one graph, whose memory stays in the cache
     const auto place = [&](std::int64_t i) { return in_turns ? static_cast<std::size_t>(i % 2) : 0; };
-    const auto record_next = [&](std::int64_t i) {
+    const auto record_next = [&](std::int64_t i, std::uint64_t step) {
       if (i >= count) return;
       Graph& graph = *graphs_[place(i)];
-      add_statistics(graph);
-      graph.clear();
+      start(graph, step);
       recorded[place(i)].emplace(record(graph, i));
+      graph.stop_recording();  // the time until it runs is none of recording
     };
-    record_next(0);
+    if (count > 0) record_next(0, take_step());
     for (std::int64_t i = 0; i < count; ++i) {
       graphs_[place(i)]->use_current_parameters();
-      run_beside([&] { run(*recorded[place(i)], i); }, [&] { record_next(i + 1); });
+      const std::uint64_t next_step = i + 1 < count ? take_step() : 0;
+      run_beside([&] { run(*recorded[place(i)], i); }, [&] { record_next(i + 1, next_step); });
     }
   }
 
@@ -64,8 +68,9 @@ class ESPALIER_EXPORT Ahead {
   Statistics statistics() const;
 
  private:
-  /// Of a graph that is to be cleared.
-  void add_statistics(const Graph& graph) { statistics_.add(graph.statistics()); }
+  std::uint64_t take_step() const;
+  /// Clears a graph for the minibatch of this step.
+  void start(Graph& graph, std::uint64_t step);
 
   std::array<std::optional<Graph>, 2> graphs_;
   Statistics statistics_;  // of what was cleared

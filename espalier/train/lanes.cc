@@ -48,7 +48,15 @@ void Lanes::open(std::span<const std::int64_t> sizes, std::int64_t least) {
   use(begin_.size() - 1);
 }
 
+void Lanes::prepare(Lane& lane, std::int64_t begin) const {
+  lane.graph.clear();
+  lane.gradients.clear();
+  lane.graph.set_first_key(static_cast<std::uint64_t>(begin));
+  if (options_.training) lane.graph.set_step(step_);
+}
+
 void Lanes::use(std::size_t parts) {
+  if (options_.training && parts > 0) step_ = options_.take_step();
   while (lanes_.size() < parts) lanes_.push_back(std::make_unique<Lane>(options_));
   used_.clear();
   of_parts_.clear();
@@ -68,11 +76,15 @@ Gradients& Lanes::gradients() {
 Statistics Lanes::statistics() const {
   Statistics all;
   std::int64_t peak = 0;
+  std::int64_t of_nodes = 0;
   for (const Lane* lane : used_) {
-    all.add(lane->graph.statistics());
-    peak += lane->graph.statistics().peak_bytes;
+    const Statistics statistics = lane->graph.statistics();
+    all.add(statistics);
+    peak += statistics.peak_bytes;
+    of_nodes += statistics.node_bytes;
   }
   all.peak_bytes = peak;  // they run at once
+  all.node_bytes = of_nodes;
   if (!used_.empty()) all.seconds = used_[0]->graph.statistics().seconds;
   return all;
 }

@@ -18,6 +18,10 @@
 /// The parts depend on thread_count() and the sizes alone: the same program with the same thread count computes the
 /// same bits.
 ///
+/// All lanes of a run are one minibatch: they share one step (GraphOptions::step), and begin_instance() gives keys that
+/// count across the lanes. So the masks of dropout do not depend on the number of lanes, except outside of all
+/// instances, where each lane draws its own. To choose the step, call lane.graph.set_step() first in `work`.
+///
 /// Thread safety: one thread at a time.
 #pragma once
 
@@ -82,20 +86,22 @@ class ESPALIER_EXPORT Lanes {
   void open(std::span<const std::int64_t> sizes, std::int64_t least);
   void open(std::int64_t count, std::int64_t least);
   void use(std::size_t parts);
+  /// For a part that begins with this instance.
+  void prepare(Lane& lane, std::int64_t begin) const;
 
   template <class Work>
   void run_opened(const Work& work) {
     parallel_for(static_cast<std::int64_t>(used_.size()), 1, [&](std::int64_t from, std::int64_t to) {
       for (auto part = static_cast<std::size_t>(from); part < static_cast<std::size_t>(to); ++part) {
         Lane& lane = *used_[part];
-        lane.graph.clear();
-        lane.gradients.clear();
+        prepare(lane, begin_[part]);
         work(lane, begin_[part], begin_[part + 1]);
       }
     });
   }
 
   GraphOptions options_;
+  std::uint64_t step_ = 0;  // of the minibatch under way
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<Lane*> used_;
   std::vector<Gradients*> of_parts_;  // once their sum was asked for, that alone

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -16,6 +15,9 @@
 #include "espalier/nn/linear.h"
 #include "espalier/nn/model.h"
 #include "espalier/nn/tree_lstm.h"
+#include "espalier/train/evaluate.h"
+#include "espalier/train/task.h"
+#include "espalier/train/trainer.h"
 
 namespace espalier::train {
 
@@ -76,22 +78,35 @@ struct ListOpsScore {
   }
 };
 
-/// Called now and then with how many instances are done and the score so far.
-using ListOpsWatch = std::function<void(std::int64_t done, const ListOpsScore& score)>;
+/// Expressions to learn and to evaluate on. The net and the trees must outlive it.
+class ESPALIER_EXPORT ListOpsTask : public Task {
+ public:
+  ListOpsTask(const ListOpsNet& net, std::span<const data::Tree> train, std::span<const data::Tree> held_out)
+      : net_(net), train_(train), held_out_(held_out) {}
+
+  std::int64_t size(Split split) const override { return std::ssize(trees(split)); }
+  std::int64_t nodes(Split split, std::int64_t i) const override { return tree(split, i).size(); }
+  Expr record(Graph& graph, Split split, std::int64_t i, std::vector<Expr>& outputs) const override;
+  void read(Split split, std::int64_t i, std::span<const Tensor> outputs, Prediction& prediction) const override;
+  Answers answers() const override { return Answers::kClasses; }
+  std::vector<std::string> classes() const override;
+  std::string text(Split split, std::int64_t i) const override;
+
+  /// The counts behind an evaluation of this task.
+  ListOpsScore score(Split split, const Evaluation& evaluation) const;
+
+ private:
+  std::span<const data::Tree> trees(Split split) const;
+  const data::Tree& tree(Split split, std::int64_t i) const { return trees(split)[static_cast<std::size_t>(i)]; }
+
+  const ListOpsNet& net_;
+  std::span<const data::Tree> train_;
+  std::span<const data::Tree> held_out_;
+};
 
 /// The score of a net on a set. The same numbers whatever the number of threads.
 ESPALIER_EXPORT ListOpsScore evaluate(const ListOpsNet& net, std::span<const data::Tree> trees,
-                                      const ListOpsWatch& watch = {});
-
-/// Whether the next minibatch is recorded while one runs (train/ahead.h). The numbers are those of one graph for a
-/// whole minibatch; divided among threads they differ by rounding.
-enum class RecordAhead : std::int32_t {
-  kWherePays,  // minibatches of up to kListOpsAhead expressions, with several threads; larger ones are divided
-  kAlways,
-  kNever,
-};
-/// bench/ahead.cc has the figures.
-inline constexpr std::int32_t kListOpsAhead = 2;
+                                      const EvaluationWatch& watch = {});
 
 struct ListOpsTraining {
   std::int32_t batch = 32;
@@ -106,27 +121,9 @@ struct ListOpsTraining {
   RecordAhead ahead = RecordAhead::kWherePays;
 };
 
-/// Trains a net with Adam on minibatches drawn in a new order every epoch; the learning rate rises in the warm-up and
-/// then falls to zero along a cosine. Each minibatch is divided among the threads, whose gradients are added up in a
-/// fixed order, or, where it is too small for that, the next one is recorded meanwhile: the same seed and number of
-/// threads give the same bits.
-class ESPALIER_EXPORT ListOpsTrainer {
- public:
-  ListOpsTrainer(ListOpsNet& net, std::span<const data::Tree> trees, const ListOpsTraining& options);
-  ~ListOpsTrainer();
-  ListOpsTrainer(const ListOpsTrainer&) = delete;
-  ListOpsTrainer& operator=(const ListOpsTrainer&) = delete;
-
-  /// One pass over the training set. The score is that of each tree before the update that used it.
-  ListOpsScore run_epoch(const ListOpsWatch& watch = {});
-
-  /// Of all graphs so far; seconds are those of all threads together.
-  Statistics statistics() const;
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
+/// For a Trainer that trains a net with Adam; the learning rate rises in the warm-up and then falls to zero along a
+/// cosine. Training expressions are scored as they are used; held-out ones are not evaluated before the end.
+ESPALIER_EXPORT TrainerOptions trainer_options(const ListOpsTraining& training, const ListOpsSizes& sizes);
 
 /// How fast gradients of minibatches are computed by one strategy.
 struct StrategySpeed {

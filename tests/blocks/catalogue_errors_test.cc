@@ -29,57 +29,60 @@ TEST(TypeClash, OfABlockInTwoPlaces) {
               const Block same = identity();
               all_of({scalar() >> same, vector(2) >> same});
             }),
-            "pipe: the output of vector(2) is float[2] and the input of identity() is float[]\n  at here");
+            "pipe: vector(2) gives float[2], but identity() takes float[]\n  at here");
 }
 
 TEST(TypeClash, OfStatesElementsAndDefaults) {
   EXPECT_EQ(refusal_here([] { numbers() >> reduce(as_vector); }),
-            "function(): its output is float[] and what the function gives is float[1]\n  at here");
+            "function(): it gives float[1], but its output must be float[]\n  at here");
   EXPECT_EQ(refusal_here([] { numbers() >> fold(as_vector, zeros(Shape{})); }),
-            "function(): its output is float[] and what the function gives is float[1]\n  at here");
+            "function(): it gives float[1], but its output must be float[]\n  at here");
   EXPECT_EQ(refusal_here([] { optional(scalar(), zeros(3)); }),
-            "optional(): its output is float[] and what it gives for null is float[3]\n  at here");
+            "optional(): for null it gives float[3], but otherwise float[]\n  at here");
   EXPECT_EQ(refusal_here([] {
               all_of({scalar() >> identity(), function(negate).takes(2)});
             }),
-            "scalar(): its input is float[2]; an input is expected\n  at here");
+            "scalar(): it takes data (input<T>), but is given float[2]\n  at here");
 }
 
 TEST(WrongKind, OfSequencesItemsAndNumbers) {
   EXPECT_EQ(refusal_here([] {
               all_of({scalar(), scalar()}) >> zip();
             }),
-            "zip(): its input is float[]; a sequence, a tuple or an input that is a list is expected\n  at here");
+            "zip(): it takes a sequence, a tuple or data that is a list, but is given float[]\n  at here");
   EXPECT_EQ(refusal_here([] {
               all_of({numbers(), numbers() >> sum()}) >> nth();
             }),
-            "nth(): item 1 of its input is float[]; an input that is a whole number is expected\n  at here");
+            "nth(): item 1 of its input must be a whole number in the data, but is float[]\n  at here");
   EXPECT_EQ(refusal_here([] { numbers() >> nth(); }),
-            "pipe: the output of map() is seq<float[]> and the input of nth() is (?, ?)\n  at here");
-  EXPECT_EQ(refusal_here([] { all_of({scalar()}) >> get(1); }),
-            "get(1): item 1 is asked for, and its input has 1 items\n  at here");
+            "pipe: map() gives seq<float[]>, but nth() takes (?, ?)\n  at here");
+  EXPECT_EQ(refusal_here([] { all_of({scalar()}) >> get(1); }), "get(1): there is no item 1 in (float[])\n  at here");
   EXPECT_EQ(refusal_here([] { nothing() >> sum(); }),
-            "sum(): its input is void; a sequence, a tuple or an input that is a list is expected\n  at here");
-  EXPECT_EQ(
-      refusal_here([] { identity().takes("seq<float[1, 1, 1, 1]>") >> stack(2); }),
-      "stack(2): an element of its input is float[1, 1, 1, 1]; a tensor of at most 3 axes is expected\n  at here");
+            "sum(): it takes a sequence, a tuple or data that is a list, but is given void\n  at here");
+  EXPECT_EQ(refusal_here([] { identity().takes("seq<float[1, 1, 1, 1]>") >> stack(2); }),
+            "stack(2): the elements of its input must be tensors of at most 3 axes, but are float[1, 1, 1, 1]\n"
+            "  at here");
   EXPECT_EQ(refusal_here([] { identity().takes("seq<input<Value>>") >> pad(1, 0); }),
             "pad(1, 0): there are no zeros of input<Value>\n  at here");
   EXPECT_EQ(refusal_here([] {
               one_of(key([](double x) { return x; }), {{1, scalar()}}).takes("input<Value>");
             }),
-            "one_of(1 cases): its key is input<double>; a whole number or a text is expected\n  at here");
+            "one_of(1 cases): its key must be a whole number or a string, but is input<double>\n  at here");
 }
 
 TEST(Unknown, TypesInsideAModel) {
   EXPECT_EQ(refusal_here([] { Program(named("sums", map(scalar()) >> fold(add, zeros()))); }),
-            "pipe \"sums\": the type of its output is not known: ?\n  in sums\n  made at here\n  at here");
+            "pipe \"sums\": the type of its output cannot be worked out; known so far: ?\n"
+            "  hint: say it with takes(type) or gives(type)\n  in sums\n  made at here\n"
+            "  at here");
   EXPECT_EQ(refusal_here([] {
               Forward loop = forward("loop");
               loop.resolve_to(one_of(itself(), {{0, identity() >> loop()}, {1, loop()}}));
               const Program program(loop());
             }),
-            "forward() \"loop\": the type of its output is not known: ?\n  in loop\n  made at here\n  at here");
+            "forward() \"loop\": the type of its output cannot be worked out; known so far: ?\n"
+            "  hint: say it with takes(type) or gives(type)\n  in loop\n  made at here\n"
+            "  at here");
 }
 
 TEST(Arity, OfWires) {
@@ -88,12 +91,12 @@ TEST(Arity, OfWires) {
               const Wire x = c(scalar(), c.input());
               c(add, {x, x, x});
             }),
-            "composition \"c\": what is read is (float[], float[], float[]) and the input of function() is (?, ?)\n"
-            "  in c\n  at here");
+            "composition \"c\": the wires are (float[], float[], float[]), but function() takes (?, ?)\n  in c\n"
+            "  at here");
 }
 
 TEST(InfiniteSequence, HasNoEndElsewhereEither) {
-  const std::string tail = ": its input is inf<float[]>, which has no end\n  at here";
+  const std::string tail = ": it needs a sequence that ends, but is given inf<float[]>\n  at here";
   EXPECT_EQ(refusal_here([] { all_of({endless(), scalar()}) >> rnn_from(keep); }), "rnn_from()" + tail);
   EXPECT_EQ(refusal_here([] { endless() >> min(); }), "min()" + tail);
   EXPECT_EQ(refusal_here([] { endless() >> max(); }), "max()" + tail);
@@ -102,10 +105,10 @@ TEST(InfiniteSequence, HasNoEndElsewhereEither) {
   EXPECT_EQ(refusal_here([] { endless() >> pad(1, 1); }), "pad(1, 1)" + tail);
   EXPECT_EQ(refusal_here([] { endless() >> child_sum(); }), "sum()" + tail);
   EXPECT_EQ(refusal_here([] { endless() >> metric("m"); }),
-            "metric(\"m\"): its input is inf<float[]>; a tensor, or a pair of a tensor and an input is expected\n"
+            "metric(\"m\"): it takes a tensor, or the pair (tensor, label), but is given inf<float[]>\n"
             "  at here");
   EXPECT_EQ(refusal_here([] { endless() >> [](const std::vector<Expr>& all) { return all[0]; }; }),
-            "pipe: the output of pipe is inf<float[]> and the input of function() is seq<?>\n  at here");
+            "pipe: broadcast() gives inf<float[]>, but function() takes seq<?>\n  at here");
 }
 
 TEST(Concat, RefusesTooFewAxes) {
@@ -124,10 +127,9 @@ TEST(Composition, RefusesParts) {
   };
   EXPECT_EQ(of([](const Wire& wire) { wire["b"]; }),
             "composition \"c\": record(\"a\") has no field \"b\"\n  in c\n  at here");
-  EXPECT_EQ(of([](const Wire& wire) { wire[1]; }),
-            "get(1): item 1 is asked for, and its input has 1 items\n  in c\n  at here");
+  EXPECT_EQ(of([](const Wire& wire) { wire[1]; }), "get(1): there is no item 1 in (float[])\n  in c\n  at here");
   EXPECT_EQ(of([](const Wire& wire) { wire["a"]["b"]; }),
-            "get(\"b\"): its input is float[]; an input is expected\n  in c\n  at here");
+            "get(\"b\"): it takes data (input<T>), but is given float[]\n  in c\n  at here");
 }
 
 TEST(Composition, RefusesACycleOfOneAndTwoOutputs) {
@@ -138,7 +140,7 @@ TEST(Composition, RefusesACycleOfOneAndTwoOutputs) {
               c.output().reads(a);
               Block block = c;
             }),
-            "composition \"c\": output reads what is made from its own output: a cycle\n  in c\n  at here");
+            "composition \"c\": output depends on its own output: a cycle\n  in c\n  at here");
   EXPECT_EQ(refusal_here([] {
               Composition c("c");
               const Wire x = c(scalar(), c.input());
@@ -151,14 +153,13 @@ TEST(Composition, RefusesACycleOfOneAndTwoOutputs) {
 TEST(Nothing, IsGivenToStartsAndDefaults) {
   const auto reads = [] { return scalar().takes("input<Value>"); };
   EXPECT_EQ(refusal_here([&] { numbers() >> fold(add, reads()); }),
-            "fold(): the input of its start is input<Value> and what that is given is void\n  at here");
+            "fold(): its start takes input<Value>, but is given void\n  at here");
   EXPECT_EQ(refusal_here([&] { numbers() >> rnn(keep, reads()); }),
-            "rnn(): the input of its first state is input<Value> and what that is given is void\n  at here");
+            "rnn(): its first state takes input<Value>, but is given void\n  at here");
   EXPECT_EQ(refusal_here([&] { numbers() >> reduce(add, reads()); }),
-            "reduce(): the input of what it does without elements is input<Value> and what that is given is void\n"
-            "  at here");
+            "reduce(): its block for empty sequences takes input<Value>, but is given void\n  at here");
   EXPECT_EQ(refusal_here([&] { optional(scalar(), reads()); }),
-            "optional(): the input of what it does for null is input<Value> and what that is given is void\n  at here");
+            "optional(): its block for null takes input<Value>, but is given void\n  at here");
   // What does not look at its input may stand where there is one, too.
   const Block one = from_tensor(Tensor(Shape{}, {1}));
   const Block both = all_of({map(scalar()) >> fold(add, one), length() >> one});
@@ -166,20 +167,17 @@ TEST(Nothing, IsGivenToStartsAndDefaults) {
 }
 
 TEST(Names, AreNotEmpty) {
-  EXPECT_EQ(refusal_here([] { get(""); }), "get: a name is expected, and an empty one is given\n  at here");
-  EXPECT_EQ(refusal_here([] {
-              record({{"", scalar()}});
-            }),
-            "record: names of fields are expected, and an empty one is given\n  at here");
+  EXPECT_EQ(refusal_here([] { get(""); }), "get: the name is empty\n  at here");
+  EXPECT_EQ(refusal_here([] { record({{"", scalar()}}); }), "record: the name of a field is empty\n  at here");
 }
 
 TEST(Collecting, RefusesTwoTypesOfOneName) {
   EXPECT_EQ(refusal_here([] {
               Program(all_of({scalar() >> tap("t"), vector(1) >> tap("t")}));
             }),
-            "tap \"t\": it is float[] in one place and float[1] in another");
+            "tap \"t\": its type is float[] in one place and float[1] in another");
   EXPECT_EQ(refusal_here([] { numbers() >> metric("m"); }),
-            "metric(\"m\"): its input is seq<float[]>; a tensor, or a pair of a tensor and an input is expected\n"
+            "metric(\"m\"): it takes a tensor, or the pair (tensor, label), but is given seq<float[]>\n"
             "  at here");
 }
 
@@ -188,22 +186,22 @@ TEST(Layers, RefuseOtherInputs) {
   const nn::Linear layer(model / "layer", 2, 2);
   const nn::Embedding table(model / "table", 3, 2);
   EXPECT_EQ(refusal_here([&] { scalar() >> layer; }),
-            "pipe: the output of scalar() is float[] and the input of function() is float[2]\n  at here");
+            "pipe: scalar() gives float[], but Linear(layer.W) takes float[2]\n  at here");
   EXPECT_EQ(refusal_here([&] { vector(2) >> embedding(table); }),
-            "embedding(3 x 2): its input is float[2]; an input that is a whole number is expected\n  at here");
+            "embedding(table.table[3, 2]): it takes data that is a whole number, but is given float[2]\n"
+            "  at here");
   EXPECT_EQ(refusal_of([&] { eval(embedding(table), Value(1.5)); }),
-            "embedding(3 x 2): a whole number is expected, and 1.5 is given\n  in instance 0");
+            "embedding(table.table[3, 2]): expected a whole number, but got 1.5\n  in instance 0");
 }
 
 TEST(Results, AreAskedForAsTheyAre) {
   const Result tuple = eval(all_of({scalar()}), Value(1));
-  EXPECT_EQ(refusal_of([&] { static_cast<void>(tuple.leaf()); }), "output: it is (float[]); a tensor is expected");
-  EXPECT_EQ(refusal_of([&] { static_cast<void>(tuple[1]); }),
-            "output: it is (float[]); an item at that place is expected");
+  EXPECT_EQ(refusal_of([&] { static_cast<void>(tuple.leaf()); }), "output: it is (float[]), not a tensor");
+  EXPECT_EQ(refusal_of([&] { static_cast<void>(tuple[1]); }), "output: it is (float[]), not an item at that place");
   EXPECT_EQ(refusal_of([&] { static_cast<void>(tuple[0].as<std::vector<Tensor>>()); }),
-            "output: it is float[]; a sequence is expected");
+            "output: it is float[], not a sequence");
   EXPECT_EQ(refusal_of([&] { static_cast<void>(eval(identity(), Value(1)).input<int>()); }),
-            "output: it is input<Value>; an input of the C++ type asked for is expected");
+            "output: it is input<Value>, not an input of the C++ type asked for");
 }
 
 TEST(Types, AreReadFromTexts) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "espalier/cells/cell.h"
 #include "espalier/nn/linear.h"
 #include "tests/blocks/small_functions.h"
 #include "tests/blocks/three_ways.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "espalier/nn/embedding.h"
 #include "tests/blocks/three_ways.h"
 
 namespace espalier::blocks {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "espalier/nn/attention.h"
 #include "espalier/nn/dropout.h"
 #include "espalier/nn/embedding.h"
 #include "espalier/nn/linear.h"
@@ -53,7 +54,7 @@ TEST(Empty, SequencesPassThroughEverything) {
 TEST(Empty, SequenceHasNoElementToTake) {
   const Block first = map(scalar()) >> get(0);
   EXPECT_EQ(testing::refusal_of([&] { eval(first, kNone); }),
-            "get(0): element 0 is asked for, and there are 0\n  in instance 0");
+            "get(0): there is no element 0 in a sequence of 0\n  in instance 0");
   const Block attended = record({vector(1), map(vector(1))}) >> attention(nn::DotAttention());
   EXPECT_THROW(eval(attended, list({list({1}), kNone})), UsageError);
 }

@@ -73,7 +73,7 @@ TEST(Program, KeysChooseTheMasks) {
   const Program program(vector(3) >> nn::Dropout(0.5));
   const std::vector<Value> inputs(2, numbers({1, 1, 1}));
   const auto masks = [&](const InstanceOptions& options) {
-    Graph graph;
+    Graph graph({.step = 0});
     std::string text;
     for (const Output& output : program.record_all(graph, inputs, options).outputs)
       text += output.leaf().value().to_string();

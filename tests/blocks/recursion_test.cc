@@ -125,7 +125,8 @@ TEST(Shared, RefusesACircle) {
   const Program program(sum_of_dag(true));
   first->children.push_back(second);
   EXPECT_EQ(testing::refusal_of([&] { program.eval(top); }),
-            "shared(): what it computes is needed to compute it: the data go in a circle\n  in dag\n  in instance 0");
+            "shared(): the data contain a cycle: the result of this part is needed to compute it\n  in dag\n  in "
+            "instance 0: /member 2/0/member 1");
   first->children.clear();  // the same program goes on; nothing is left of what had begun
   EXPECT_EQ(program.eval(top).item(), 3 + 2 + 1 + 1);
 }

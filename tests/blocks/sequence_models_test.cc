@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "espalier/nn/attention.h"
 #include "espalier/nn/gru.h"
 #include "espalier/nn/linear.h"
 #include "espalier/nn/lstm.h"
@@ -44,7 +45,7 @@ TEST(Attention, DifferentiatesWithKeysAndValues) {
       all_of({get("query") >> vector(2), get("words") >> map(vector(2)), get("words") >> map(vector(2) >> value)}) >>
       attention(layer);
   expect_gradients(model, block, {query_and(3), query_and(1)});
-  EXPECT_EQ(block.output_type().to_text(), "float[4]");
+  EXPECT_EQ(Program::of<Value>(block).output_type().to_text(), "float[4]");
 }
 
 TEST(Bidirectional, AgreesWithBiLstm) {
@@ -88,7 +89,7 @@ TEST(Stack, FillsUpWithZeros) {
   const Block block = map(vector(2)) >> stack(3);
   const Value filled = Value::list({Value::list({0, 0.5}), Value::list({0, 0}), Value::list({0, 0})});
   expect_three_ways(block, {{vectors(1), filled}});
-  EXPECT_EQ(block.output_type().to_text(), "float[3, 2]");
+  EXPECT_EQ(Program::of<Value>(block).output_type().to_text(), "float[3, 2]");
 }
 
 }  // namespace

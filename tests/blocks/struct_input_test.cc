@@ -99,7 +99,7 @@ TEST(StructInput, ChoosesByEnumerationsAndMembers) {
 
 TEST(StructInput, NullIsRefusedWhereItIsRead) {
   const auto text = testing::refusal_of([] { eval(sum_of_structs(), node_struct(leaf_struct(1), nullptr)); });
-  EXPECT_EQ(text, "get(\"kind\"): \"kind\" is asked for, and the input is null\n  in tree\n  in instance 0");
+  EXPECT_EQ(text, "get(\"kind\"): cannot take \"kind\": the input is null\n  in tree\n  in instance 0");
 }
 
 TEST(StructInput, RefusesFieldsThatAreNotThere) {

@@ -43,7 +43,7 @@ TEST(BlockType, HasAText) {
   EXPECT_EQ(Type(Shape{2, 3}).to_text(), "float[2, 3]");
   EXPECT_EQ(Type::tuple({3, Type::input<Value>()}).to_text(), "(float[3], input<Value>)");
   EXPECT_EQ(Type::sequence(Type::infinite(1)).to_text(), "seq<inf<float[1]>>");
-  EXPECT_EQ(Type::input<std::vector<int>>().to_text(), "input<range<int>>");
+  EXPECT_EQ(Type::input<std::vector<int>>().to_text(), "input<vector<int>>");
   EXPECT_EQ(Type::input<std::string>().to_text(), "input<string>");
 }
 

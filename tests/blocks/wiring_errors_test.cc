@@ -21,11 +21,11 @@ using testing::refusal_here;
 
 TEST(TypeClash, NamesBothSidesAndTheLine) {
   EXPECT_EQ(refusal_here([] { scalar() >> vector(3); }),
-            "vector(3): its input is float[]; an input is expected\n  at here");
+            "vector(3): it takes data (input<T>), but is given float[]\n  at here");
   EXPECT_EQ(refusal_here([] { scalar() >> function(negate).takes(3); }),
-            "pipe: the output of scalar() is float[] and the input of function() is float[3]\n  at here");
+            "pipe: scalar() gives float[], but function() takes float[3]\n  at here");
   EXPECT_EQ(refusal_here([] { numbers() >> identity().takes("input<Value>"); }),
-            "pipe: the output of map() is seq<float[]> and the input of identity() is input<Value>\n  at here");
+            "pipe: map() gives seq<float[]>, but identity() takes input<Value>\n  at here");
 }
 
 TEST(TypeClash, NamesThePathToTheBlock) {
@@ -34,34 +34,35 @@ TEST(TypeClash, NamesThePathToTheBlock) {
               const Block tree = named("tree", record({{"inner", left}}));
               tree.takes("(float[2])");
             }),
-            "record(\"inner\") \"tree\": item 0 of its input is float[2] and the input of pipe \"left\" is float[3]\n"
-            "  in tree\n  at here");
+            "record(\"inner\") \"tree\": item 0 of its input is float[2], but pipe \"left\" takes float[3]\n  in tree\n"
+            "  at here");
   EXPECT_EQ(refusal_here([] {
               const Block tree = named("tree", record({{"inner", named("left", identity() >> named("all", sum()))}}));
               tree.takes("(float[2])");
             }),
-            "sum() \"all\": its input is float[2]; a sequence, a tuple or an input that is a list is expected\n"
-            "  in tree / inner / left / all\n  at here");
+            "sum() \"all\": it takes a sequence, a tuple or data that is a list, but is given float[2]\n  in tree / "
+            "inner / left / all\n"
+            "  at here");
 }
 
 TEST(TypeClash, OfElementsBeforeItIsKnownWhatHoldsThem) {
   EXPECT_EQ(refusal_here([] { map(vector(4)) >> sum() >> function(negate).takes(3); }),
-            "pipe: the output of pipe is float[4] and the input of function() is float[3]\n  at here");
+            "pipe: sum() gives float[4], but function() takes float[3]\n  at here");
   EXPECT_EQ(refusal_here([] { map(vector(4)) >> map(function(negate).takes(3)); }),
-            "pipe: the output of map() is ? of float[4] and the input of map() is ? of float[3]\n  at here");
+            "pipe: map() gives ? of float[4], but map() takes ? of float[3]\n  at here");
   EXPECT_EQ(refusal_here([] {
               const Block words = identity();
               words >> map(function(negate).takes(4));
               words >> map(function(negate).takes(3));
             }),
-            "pipe: the output of identity() is ? of float[4] and the input of map() is ? of float[3]\n  at here");
+            "pipe: identity() gives ? of float[4], but map() takes ? of float[3]\n  at here");
 }
 
 TEST(TypeClash, OfTypesThatAreSet) {
   EXPECT_EQ(refusal_here([] { scalar().gives(3); }),
-            "scalar(): its output is float[] and what it is to give is float[3]\n  at here");
+            "scalar(): it gives float[], but gives() says float[3]\n  at here");
   EXPECT_EQ(refusal_here([] { identity().takes(3).gives(2); }),
-            "identity(): its output is float[3] and what it is to give is float[2]\n  at here");
+            "identity(): it gives float[3], but gives() says float[2]\n  at here");
 }
 
 TEST(TypeClash, OfCppTypes) {
@@ -70,71 +71,76 @@ TEST(TypeClash, OfCppTypes) {
   };
   EXPECT_EQ(refusal_here([] { get("tree") >> get(&Leaf::x); }), "nothing was refused");
   EXPECT_EQ(refusal_here([] { identity().takes("input<Value>") >> get(&Leaf::x); }),
-            "pipe: the output of identity() is input<Value> and the input of get(member) is input<Leaf>\n  at here");
+            "pipe: identity() gives input<Value>, but get(member) takes input<Leaf>\n"
+            "  hint: a block reads one type of data, in all places where it is used; make another block for the other\n"
+            "  at here");
   EXPECT_EQ(refusal_here([] { get(&Leaf::x) >> vector(2); }),
-            "vector(2): its input is input<int>; an input that is a list of numbers is expected\n  at here");
+            "vector(2): it takes data that is a list of numbers, but is given input<int>\n  at here");
   EXPECT_EQ(refusal_here([] { get(&Leaf::x) >> get("y"); }),
-            "get(\"y\"): input<int> has no parts; \"y\" is asked for\n  at here");
+            "get(\"y\"): cannot take \"y\" of input<int>: it has no parts\n  at here");
   EXPECT_EQ(refusal_here([] { Program::of<Value>(get(&Leaf::x)); }),
-            "get(member): its input is input<Leaf> and what it is given is input<Value>\n  at here");
+            "get(member): it takes input<Leaf>, but the data are input<Value>\n"
+            "  hint: a block reads one type of data, in all places where it is used; make another block for the other\n"
+            "  at here");
 }
 
 TEST(WrongKind, ListsWhatIsExpected) {
   EXPECT_EQ(refusal_here([] { nothing() >> length(); }),
-            "length(): its input is void; a sequence, a tuple or an input that is a list is expected\n  at here");
+            "length(): it takes a sequence, a tuple or data that is a list, but is given void\n  at here");
   EXPECT_EQ(refusal_here([] { scalar() >> get("a"); }),
-            "get(\"a\"): its input is float[]; an input is expected\n  at here");
+            "get(\"a\"): it takes data (input<T>), but is given float[]\n  at here");
   EXPECT_EQ(refusal_here([] { scalar() >> get(0); }),
-            "get(0): its input is float[]; an input, a tuple or a sequence is expected\n  at here");
+            "get(0): it takes data (input<T>), a tuple or a sequence, but is given float[]\n  at here");
   EXPECT_EQ(refusal_here([] { scalar() >> record({scalar()}); }),
-            "record(1 blocks): its input is float[]; an input or a tuple is expected\n  at here");
+            "record(1 blocks): it takes data (input<T>) or a tuple, but is given float[]\n  at here");
   EXPECT_EQ(refusal_here([] { scalar() >> zip(); }),
-            "zip(): its input is float[]; a tuple of sequences is expected\n  at here");
+            "zip(): it takes a tuple of sequences, but is given float[]\n  at here");
   EXPECT_EQ(refusal_here([] { numbers() >> optional(identity()); }),
-            "optional(): its input is seq<float[]>; an input is expected\n  at here");
+            "optional(): it takes data (input<T>), but is given seq<float[]>\n  at here");
   EXPECT_EQ(refusal_here([] { numbers() >> shared(identity()); }),
-            "shared(): its input is seq<float[]>; an input is expected\n  at here");
+            "shared(): it takes data (input<T>), but is given seq<float[]>\n  at here");
   EXPECT_EQ(refusal_here([] { vector(2) >> loss("l"); }),
-            "loss(\"l\"): its input is float[2]; a tensor of one element is expected\n  at here");
+            "loss(\"l\"): it takes a tensor of one element, but is given float[2]\n  at here");
   EXPECT_EQ(refusal_here([] { map(map(scalar())).takes("seq<seq<input<Value>>>") >> sum(); }),
-            "sum(): an element of its input is seq<float[]>; a tensor is expected\n  at here");
-  EXPECT_EQ(
-      refusal_here([] {
-        numbers() >> one_of(itself(), {{1, identity()}});
-      }),
-      "one_of(1 cases): its input is seq<float[]>; an input, or a tuple that begins with one is expected\n  at here");
+            "sum(): the elements of its input must be tensors, but are seq<float[]>\n  at here");
+  EXPECT_EQ(refusal_here([] {
+              numbers() >> one_of(itself(), {{1, identity()}});
+            }),
+            "one_of(1 cases): it takes data (input<T>), or a tuple that begins with data, but is given seq<float[]>\n"
+            "  at here");
 }
 
 TEST(Unknown, TypesAreNamedWhenCompiled) {
-  EXPECT_EQ(refusal_here([] { Program(map(scalar()) >> fold(add, zeros())); }).substr(0, 58),
-            "pipe: the type of its output is not known: ?\n  made at her");
+  EXPECT_EQ(refusal_here([] { Program(map(scalar()) >> fold(add, zeros())); }).substr(0, 64),
+            "pipe: the type of its output cannot be worked out; known so far:");
   EXPECT_EQ(refusal_here([] { static_cast<void>(named("same", identity()).output_type()); }),
-            "identity() \"same\": the type of its output is not known: ?\n  in same");
+            "identity() \"same\": its output has type ?, which is not known yet\n  in same");
 }
 
 TEST(Arity, OfRecordsAndCells) {
   EXPECT_EQ(refusal_here([] {
               record({scalar(), scalar()}) >> record({negate, negate, negate});
             }),
-            "record(3 blocks): it has 3 blocks, and its input 2 items: (float[], float[])\n  at here");
-  EXPECT_EQ(
-      refusal_here([] {
-        record({scalar(), scalar(), scalar()}) >> function(add);
-      }),
-      "pipe: the output of record(3 blocks) is (float[], float[], float[]) and the input of function() is (?, ?)\n"
-      "  at here");
+            "record(3 blocks): it has 3 blocks, but its input has 2 items: (float[], float[])\n  at here");
+  EXPECT_EQ(refusal_here([] {
+              record({scalar(), scalar(), scalar()}) >> function(add);
+            }),
+            "pipe: record(3 blocks) gives (float[], float[], float[]), but function() takes (?, ?)\n  at here");
   EXPECT_EQ(refusal_here([] { rnn([](Expr x) { return x; }, zeros(3)).takes("seq<float[3]>"); }),
-            "function(): its input is (float[3], float[3]); a tensor is expected\n  at here");
+            "function(): it takes a tensor, but is given (float[3], float[3])\n  at here");
   EXPECT_EQ(refusal_here([] { rnn([](Expr x, Expr) { return x; }, zeros(3)).takes("seq<float[3]>"); }),
-            "function(): its output is (?, float[3]) and what the function gives is float[3]\n  at here");
+            "function(): it gives float[3], but its output must be (?, float[3])\n"
+            "  hint: get(i) takes one item of a tuple, concat() joins all, all_of({...}) makes a tuple\n"
+            "  at here");
   EXPECT_EQ(refusal_here([] {
               Program::of<std::pair<int, int>>(record({scalar(), scalar(), scalar()}));
             }),
-            "record(3 blocks): it has 3 blocks, and its input 2 fields: input<std::pair<int, int>>\n  at here");
+            "record(3 blocks): it has 3 blocks, but its input has 2 fields: input<std::pair<int, int>>\n"
+            "  at here");
 }
 
 TEST(InfiniteSequence, HasNoEnd) {
-  const std::string tail = ": its input is inf<float[]>, which has no end\n  at here";
+  const std::string tail = ": it needs a sequence that ends, but is given inf<float[]>\n  at here";
   EXPECT_EQ(refusal_here([] { endless() >> fold(add, zeros(Shape{})); }), "fold()" + tail);
   EXPECT_EQ(refusal_here([] { endless() >> reduce(add); }), "reduce()" + tail);
   EXPECT_EQ(refusal_here([] { endless() >> rnn([](Expr x, Expr s) { return std::pair(x, s); }, zeros(Shape{})); }),
@@ -148,7 +154,7 @@ TEST(InfiniteSequence, HasNoEnd) {
   EXPECT_EQ(refusal_here([] { zeros("(float[], input<Value>)"); }),
             "zeros(): there are no zeros of input<Value>\n  at here");
   EXPECT_EQ(refusal_here([] { Program(identity().takes("inf<float[]>")); }),
-            "identity(): its input is inf<float[]>, which cannot be read from a Value\n  at here");
+            "identity(): it takes inf<float[]>, which cannot be read from data of type Value\n  at here");
 }
 
 TEST(Concat, RefusesWhatDoesNotFit) {
@@ -157,10 +163,12 @@ TEST(Concat, RefusesWhatDoesNotFit) {
             "concat(): tensor 0 is float[2] and tensor 1 is float[2, 2]; they may differ along axis 0 only\n  at here");
   EXPECT_EQ(of("()"), "concat(): there is nothing to concatenate\n  at here");
   EXPECT_EQ(of("(float[2], (float[2]))"),
-            "concat(): its input (float[2], (float[2])) has a tuple in it, which takes {.flatten = true}\n  at here");
+            "concat(): its input (float[2], (float[2])) contains a tuple; concat({.flatten = true}) flattens it\n"
+            "  at here");
   EXPECT_EQ(of("(float[2], input<Value>)"),
-            "concat(): its input (float[2], input<Value>) has input<Value> in it; tensors are expected\n  at here");
-  EXPECT_EQ(of("float[2]"), "concat(): its input is float[2]; a tuple of tensors is expected\n  at here");
+            "concat(): it takes tensors, but its input (float[2], input<Value>) contains input<Value>\n"
+            "  at here");
+  EXPECT_EQ(of("float[2]"), "concat(): it takes a tuple of tensors, but is given float[2]\n  at here");
   EXPECT_EQ(refusal_here([] { concat({.axis = 1}).takes("(float[2], float[2])"); }),
             "concat(axis 1): there is no axis 1 in float[2]\n  at here");
 }
@@ -175,17 +183,17 @@ TEST(Composition, RefusesWrongWiring) {
               c.output().reads(b);
               Block block = c;
             }),
-            "composition \"c\": output reads what is made from its own output: a cycle" + tail);
+            "composition \"c\": output depends on its own output: a cycle" + tail);
   EXPECT_EQ(refusal_here([] {
               Composition c("c");
               c(negate, c.output());
             }),
-            "composition \"c\": its output is read" + tail);
+            "composition \"c\": no block can read its output" + tail);
   EXPECT_EQ(refusal_here([] {
               Composition c("c");
               c.connect(c.add(scalar()), c.input());
             }),
-            "composition \"c\": its input is written to" + tail);
+            "composition \"c\": its input cannot read a wire" + tail);
   EXPECT_EQ(refusal_here([] {
               Composition c("c");
               c(scalar(), c.input()).reads(c.input());
@@ -196,55 +204,57 @@ TEST(Composition, RefusesWrongWiring) {
               Composition d("d");
               c(scalar(), d.input());
             }),
-            "composition \"c\": a wire of another composition is read" + tail);
+            "composition \"c\": the wire belongs to another composition" + tail);
   EXPECT_EQ(refusal_here([] {
               Composition c("c");
               Composition d("d");
               c.connect(c.input(), d.output());
             }),
-            "composition \"c\": a wire of another composition is connected" + tail);
-  EXPECT_EQ(refusal_here([] {
-              Composition c("c");
-              c(scalar(), c.input());
-              c.output().reads(c(scalar(), c.input()));
-              Program program(c);
-            }),
-            "composition \"c\": nobody reads scalar(), which gives float[]" + tail);
+            "composition \"c\": the wire belongs to another composition" + tail);
+  EXPECT_EQ(
+      refusal_here([] {
+        Composition c("c");
+        c(scalar(), c.input());
+        c.output().reads(c(scalar(), c.input()));
+        Program program(c);
+      }),
+      "composition \"c\": no block reads scalar(), which gives float[]; nothing() drops an output that is not needed" +
+          tail);
   EXPECT_EQ(refusal_here([] {
               Composition c("c");
               c.output().reads(c.add(negate));
               Program program(c);
             }),
-            "composition \"c\": function() reads nothing" + tail);
+            "composition \"c\": function() is not connected to anything that it reads" + tail);
   EXPECT_EQ(refusal_here([] {
               Composition c("c");
               c(scalar() >> nothing(), c.input());
               Program program(c);
             }),
-            "composition \"c\": its output reads nothing" + tail);
+            "composition \"c\": its output is not connected" + tail);
   EXPECT_EQ(refusal_here([] {
               Composition c("c");
               c.name("x", c.input());
               c.name("x", c.input());
             }),
-            "composition \"c\": two wires are called \"x\"" + tail);
-  EXPECT_EQ(refusal_here([] { Composition("c").wire("x"); }), "composition \"c\": no wire is called \"x\"" + tail);
+            "composition \"c\": two wires are named \"x\"" + tail);
+  EXPECT_EQ(refusal_here([] { Composition("c").wire("x"); }), "composition \"c\": no wire is named \"x\"" + tail);
 }
 
 TEST(Forward, RefusesToBeUnresolvedOrTwice) {
   EXPECT_EQ(refusal_here([] { Program(forward("tree")()); }),
-            "forward() \"tree\": it was never resolved\n  made at here");
+            "forward() \"tree\": it was never resolved; call resolve_to()\n  made at here");
   EXPECT_EQ(refusal_here([] {
               Forward tree = forward("tree");
               tree.resolve_to(scalar());
               tree.resolve_to(scalar());
             }),
-            "forward() \"tree\": it is resolved already\n  at here");
+            "forward() \"tree\": it was resolved before\n  at here");
   EXPECT_EQ(refusal_here([] {
               Forward tree = forward("tree");
               tree.resolve_to(tree());
             }),
-            "forward() \"tree\": it is resolved to itself\n  at here");
+            "forward() \"tree\": it is resolved to itself, so it would never end\n  at here");
 }
 
 TEST(Forward, RefusesToBeNothingButOthersInARing) {
@@ -255,7 +265,7 @@ TEST(Forward, RefusesToBeNothingButOthersInARing) {
               b.resolve_to(a());
               Program(a().takes("input<Value>").gives(Shape{}));
             }),
-            "forward() \"a\": it is resolved to itself\n  made at here");
+            "forward() \"a\": it is resolved to itself, so it would never end\n  made at here");
 }
 
 TEST(Forward, RefusesATypeThatHoldsItself) {
@@ -264,17 +274,17 @@ TEST(Forward, RefusesATypeThatHoldsItself) {
               list.resolve_to(map(list()));
               Program program(list());
             }),
-            "map(): its output is ? and what is made of it is seq<?>: a type that would hold itself\n"
-            "  in list\n  at here");
+            "map(): it gives seq<?>, but its output must be ?, a type that would contain itself\n  in list\n"
+            "  at here");
 }
 
 TEST(OneOf, RefusesCasesThatDiffer) {
   EXPECT_EQ(refusal_here([] {
               one_of(key("k"), {{"a", scalar()}, {"b", vector(2)}});
             }),
-            "one_of(2 cases): the output of case \"b\" is float[2] and the output of the others is float[]\n  at here");
+            "one_of(2 cases): case \"b\" gives float[2], but the output must be float[]\n  at here");
   EXPECT_EQ(refusal_here([] { one_of(key("k"), std::vector<Case>()); }),
-            "one_of: at least one case is expected\n  at here");
+            "one_of: it needs at least one case\n  at here");
   EXPECT_EQ(refusal_here([] {
               one_of(key("k"), {{1, scalar()}, {1, scalar()}});
             }),
@@ -285,34 +295,34 @@ TEST(Function, RefusesAtTheLineThatWiredIt) {
   Model model;
   const nn::Linear layer(model / "layer", 2, 3);
   EXPECT_EQ(refusal_here([&] { vector(3) >> layer; }),
-            "pipe: the output of vector(3) is float[3] and the input of function() is float[2]\n  at here");
+            "pipe: vector(3) gives float[3], but Linear(layer.W) takes float[2]\n  at here");
   const std::string text = refusal_here([&] { vector(3) >> [layer](Expr x) { return layer(x); }; });
   EXPECT_EQ(text.substr(0, text.find("\n  x:")),
-            "function(): it is given float[3], and refuses\naffine: size of x (3) and rows of W (2) differ");
+            "function(): it refuses float[3]:\naffine: size of x (3) and rows of W (2) differ");
   EXPECT_EQ(text.substr(text.rfind('\n')), "\n  at here");
   EXPECT_EQ(refusal_here([] { map(scalar()).takes("seq<input<Value>>") >> function(negate); }),
-            "function(): its input is seq<float[]>; a tensor is expected\n  at here");
+            "function(): it takes a tensor, but is given seq<float[]>\n  at here");
   EXPECT_EQ(refusal_here([] {
               numbers() >> [](const std::vector<Expr>& all) {
                 return all.size() == 3 ? all[0] : throw std::logic_error("three, please");
               };
             }),
-            "function(): it is given seq<float[]>, and throws: three, please\n  at here");
+            "function(): it throws when it is given seq<float[]>: three, please\n  at here");
   EXPECT_EQ(refusal_here([] { scalar() >> [](Expr) { return Expr(); }; }),
-            "function(): it is given float[], and refuses\nexpr: this Expr was made by no operation\n  at here");
+            "function(): it refuses float[]:\nexpr: this Expr was made by no operation\n  at here");
   EXPECT_EQ(refusal_here([] { vector(2) >> [](int x) { return x; }; }),
-            "function(): its input is float[2]; an input that is a whole number is expected\n  at here");
+            "function(): it takes data that is a whole number, but is given float[2]\n  at here");
 }
 
 TEST(Metric, RefusesTwoTypesOfOneName) {
   EXPECT_EQ(refusal_here([] {
               Program(all_of({scalar() >> metric("m"), all_of({scalar(), identity()}) >> metric("m")}));
             }),
-            "metric \"m\": it is float[] in one place and (float[], input<Value>) in another");
+            "metric \"m\": its type is float[] in one place and (float[], input<Value>) in another");
   EXPECT_EQ(refusal_here([] {
               all_of({scalar(), scalar()}) >> metric("m");
             }),
-            "metric(\"m\"): its input is (float[], float[]); a tensor, or a pair of a tensor and an input is expected\n"
+            "metric(\"m\"): it takes a tensor, or the pair (tensor, label), but is given (float[], float[])\n"
             "  at here");
   EXPECT_EQ(refusal_here([] {
               Program(scalar() >> all_of({loss("l"), loss("l", 2)}));
@@ -321,41 +331,42 @@ TEST(Metric, RefusesTwoTypesOfOneName) {
 }
 
 TEST(Arguments, AreCheckedWhereTheyAreGiven) {
-  EXPECT_EQ(refusal_here([] { one_hot(3, 3); }), "one_hot(3, 3): there is no number from 3 to below 3\n  at here");
+  EXPECT_EQ(refusal_here([] { one_hot(3, 3); }), "one_hot(3, 3): the range from 3 to below 3 is empty\n  at here");
   EXPECT_EQ(refusal_here([] { one_hot(std::vector<Key>()); }),
-            "one_hot(0 elements): at least one element is expected\n  at here");
+            "one_hot(0 elements): it needs at least one element\n  at here");
   EXPECT_EQ(refusal_here([] {
               one_hot({"a", "b", "a"});
             }),
             "one_hot(3 elements): element \"a\" is given twice\n  at here");
-  EXPECT_EQ(
-      refusal_here([] { one_hot(0, std::int64_t{1} << 40); }),
-      "one_hot(0, 1099511627776): at most 2147483647 numbers are expected, and these are 1099511627776\n  at here");
-  EXPECT_EQ(refusal_here([] { ngrams(0); }), "ngrams: a size of 1 or more is expected, and 0 is given\n  at here");
-  EXPECT_EQ(refusal_here([] { slice({.step = 0}); }), "slice: a step other than 0 is expected\n  at here");
+  EXPECT_EQ(refusal_here([] { one_hot(0, std::int64_t{1} << 40); }),
+            "one_hot(0, 1099511627776): it has 1099511627776 elements; at most 2147483647 are supported\n"
+            "  at here");
+  EXPECT_EQ(refusal_here([] { ngrams(0); }), "ngrams: the size must be at least 1, but is 0\n  at here");
+  EXPECT_EQ(refusal_here([] { slice({.step = 0}); }), "slice: the step must not be 0\n  at here");
   EXPECT_EQ(refusal_here([] { pad(-1, 0); }),
-            "pad: numbers of elements are expected, and -1 and 0 are given\n  at here");
-  EXPECT_EQ(refusal_here([] { stack(0); }), "stack: a length of 1 or more is expected, and 0 is given\n  at here");
-  EXPECT_EQ(refusal_here([] { conv(0, negate); }), "conv: a width of 1 or more is expected, and 0 is given\n  at here");
+            "pad: the numbers of elements must not be negative, but are -1 and 0\n  at here");
+  EXPECT_EQ(refusal_here([] { stack(0); }), "stack: the length must be at least 1, but is 0\n  at here");
+  EXPECT_EQ(refusal_here([] { conv(0, negate); }), "conv: the width must be at least 1, but is 0\n  at here");
   EXPECT_EQ(refusal_here([] { Vocabulary({"a", "a"}); }), "vocabulary: the word \"a\" is given twice");
   EXPECT_EQ(refusal_here([] { from_tensor(Tensor({2}, DType::kInt32)); }),
-            "from_tensor: a float32 or float64 tensor is expected, and an int32 one is given\n  at here");
+            "from_tensor: expected a float32 or float64 tensor, but got an int32 one\n  at here");
   EXPECT_EQ(refusal_here([] { Program(scalar(), {.watch = {"tree"}}); }),
-            "program: no block is called \"tree\"\n  at here");
+            "program: no block is named \"tree\"\n  at here");
 }
 
 TEST(Program, RefusesOtherInputsAndMissingLosses) {
   const Program program(scalar());
   Graph graph;
   EXPECT_EQ(refusal_here([&] { program.eval(3); }),
-            "program: its inputs are of the C++ type Value, and a int is given");
+            "program: it was compiled for data of type Value, but is given int\n"
+            "  hint: Program::of<T>(block) compiles a block for data of type T");
   EXPECT_EQ(refusal_here([&] { program.loss(graph, std::vector<Value>{1}); }),
-            "program: a loss is asked for, and the model has no loss() block");
+            "program: cannot compute a loss: the model has no loss() block");
   EXPECT_EQ(refusal_here([&] { program.loss(graph, std::vector<Value>()); }),
-            "program: a loss is asked for, and there are no inputs");
+            "program: cannot compute a loss: there are no inputs");
   const Program sometimes(map(scalar() >> loss("l")));
   EXPECT_EQ(refusal_here([&] { sometimes.loss(graph, std::vector<Value>{Value::list({})}); }),
-            "program: a loss is asked for, and the inputs reach no loss() block");
+            "program: cannot compute a loss: the inputs reach no loss() block");
 }
 
 }  // namespace

@@ -179,7 +179,7 @@ TEST_F(CellRefusals, AfterAMistakeTheCellWorksWithOtherShapes) {
   EXPECT_NE(refusal_of([&] { step(wide); }), "nothing was refused");
   EXPECT_NE(refusal_of([&] { step(wide); }), "nothing was refused");
   const Tensor given = step(x).value();
-  Graph expanded({.expand_cells = true});
+  Graph expanded({.step = graph.step(), .expand_cells = true});
   EXPECT_EQ(given, step(expanded.constant({kWidth}, 0.5)).value()) << "no random number was used up";
 }
 

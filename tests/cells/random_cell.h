@@ -69,6 +69,9 @@ class CellBody {
     }
   }
 
+  /// The vector that the last move added.
+  const Expr& newest() const { return pool_.back().x; }
+
   static constexpr std::uint32_t kForms = 8;
   static constexpr std::uint32_t kNewForms = 4;
   /// A vector of the function or an input: the first forms are nodes of their own.

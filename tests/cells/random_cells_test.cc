@@ -11,6 +11,7 @@
 #include "espalier/base/error.h"
 #include "tests/cells/random_cell.h"
 #include "tests/exec/random_runs.h"
+#include "tests/support/budget.h"
 #include "tests/support/threads.h"
 
 namespace espalier::testing {
@@ -216,6 +217,7 @@ void expect_all_ways_agree(int share, const Script& script, bool training = true
     const testing::Threads threads(1 + static_cast<int>(choice(draw, 90, 2)));
     const auto run = [&](GraphOptions options) {
       options.seed = 3;
+      options.step = 0;
       options.training = training;
       CellNet net(kNetSeed, scene.width());
       Graph graph(options);
@@ -338,9 +340,9 @@ TEST(RandomCells, MemoryBudgets) {
       return outcome;
     };
     Statistics statistics;
-    GraphOptions options{.seed = 3, .memoise = kMemoise[choice(draw, 91, 3)]};
+    GraphOptions options{.seed = 3, .step = 0, .memoise = kMemoise[choice(draw, 91, 3)]};
     const Outcome expected = run(options, &statistics);
-    options.memory_budget = statistics.peak_bytes / (2 + choice(draw, 92, 3));
+    options.memory_budget = testing::budget_of(statistics, 100 / (2 + choice(draw, 92, 3)));
     try {
       const Outcome given = run(options, &statistics);
       RC_ASSERT(statistics.peak_bytes <= options.memory_budget);

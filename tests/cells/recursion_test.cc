@@ -39,14 +39,15 @@ struct Net {
   nn::Linear one{model / "one", 6, 6};
   nn::Linear two{model / "two", 5 + 6 + 6, 6};
   nn::Linear head{model / "head", 6, 3};
-  Recursion recursion{"net",
-                      {{0, [this](In in) { return std::pair(tanh(leaf(in[0])), sigmoid(leaf(in[0]))); }},
-                       {0, [this](In in) { return std::pair(relu(leaf(in[0])), leaf(tanh(in[0]))); }},
-                       {1, [this](In in) { return std::pair(tanh(one(in[0]) + in[1]), in[0] * in[1]); }, TakesX::kNo},
-                       {2, [this](In in) {
-                          const Expr m = two(concat({in[0], in[1], in[3]}, 0));
-                          return std::pair(tanh(m), sigmoid(m) * (in[2] + in[4]));
-                        }}}};
+  Recursion recursion{
+      "net",
+      {{"leaf", 0, [this](In in) { return std::pair(tanh(leaf(in[0])), sigmoid(leaf(in[0]))); }},
+       {"other leaf", 0, [this](In in) { return std::pair(relu(leaf(in[0])), leaf(tanh(in[0]))); }},
+       {"one", 1, [this](In in) { return std::pair(tanh(one(in[0]) + in[1]), in[0] * in[1]); }, TakesX::kNo},
+       {"two", 2, [this](In in) {
+          const Expr m = two(concat({in[0], in[1], in[3]}, 0));
+          return std::pair(tanh(m), sigmoid(m) * (in[2] + in[4]));
+        }}}};
 };
 
 struct Instance {
@@ -89,7 +90,7 @@ Instance random_instance(std::mt19937& random, bool is_tree) {
   }
   Instance instance;
   for (std::int32_t i = 0; i < 5 * (size + 2); ++i) instance.x.push_back(static_cast<float>(draw(100)) / 50 - 1);
-  for (const Row& row : rows) instance.structure.add(row.kind, draw(size + 2), row.children);
+  for (const Row& row : rows) instance.structure.add(KindId{row.kind}, draw(size + 2), row.children);
   return instance;
 }
 
@@ -103,10 +104,10 @@ TEST(Recursion, AgreesWithItsRowsOneByOne) {
       std::vector<Expr> losses;
       for (const Instance& instance : instances) {
         graph.begin_instance();
-        inputs.push_back(graph.input_rows({5}, instance.x));
+        inputs.push_back(graph.rows({5}, instance.x));
         const std::vector<Expr> states = net.recursion(tanh(inputs.back()), instance.structure);
         EXPECT_EQ(states.size(), 2U);
-        EXPECT_EQ(states[0].rows(), instance.structure.size());
+        EXPECT_EQ(states[0].row_count(), instance.structure.size());
         losses.push_back(sum(net.head(states[0]), 0));
         if (time % 3 == 0) losses.push_back(sum(states[1] * states[0], 0));
         if (time % 3 == 1 && inputs.size() % 2 == 1) losses.push_back(sum(row(states[1], 0), 0));
@@ -122,7 +123,7 @@ TEST(Recursion, HasItsDerivativesInFloat64) {
   testing::randomise(net.model);
   const Instance instance = random_instance(random, false);
   testing::check_gradients(net.model, [&](Graph& graph) {
-    const std::vector<Expr> states = net.recursion(graph.input_rows({5}, instance.x), instance.structure);
+    const std::vector<Expr> states = net.recursion(graph.rows({5}, instance.x), instance.structure);
     return testing::asymmetric_sum(sum({states[0] * states[1]})) + sum({sum(net.head(states[0]), 0)});
   });
 }
@@ -135,7 +136,7 @@ TEST(Recursion, IsOneStepForAllInstances) {
   for (int i = 0; i < 50; ++i) {
     graph.begin_instance();
     const Instance instance = random_instance(random, true);
-    losses.push_back(sum(net.recursion(graph.input_rows({5}, instance.x), instance.structure)[0], 0));
+    losses.push_back(sum(net.recursion(graph.rows({5}, instance.x), instance.structure)[0], 0));
   }
   sum(losses).backward();
   EXPECT_EQ(graph.statistics().steps, 3);
@@ -151,7 +152,7 @@ TEST(Recursion, MayFollowAnother) {
   testing::expect_cells_agree(net.model, [&](Graph& graph, std::vector<Expr>&) {
     std::vector<Expr> losses;
     for (const Instance& instance : instances) {
-      Expr x = graph.input_rows({5}, instance.x);
+      Expr x = graph.rows({5}, instance.x);
       for (int depth = 0; depth < 3; ++depth) {
         const Expr state = net.recursion(x, instance.structure)[0];
         losses.push_back(sum(state, 0));
@@ -172,7 +173,7 @@ TEST(Recursion, GoesBackThroughSomeInstancesAlone) {
     std::vector<Expr> losses;
     std::vector<Expr> others;
     for (std::size_t i = 0; i < instances.size(); ++i) {
-      inputs.push_back(graph.input_rows({5}, instances[i].x));
+      inputs.push_back(graph.rows({5}, instances[i].x));
       const Expr state = net.recursion(inputs.back(), instances[i].structure)[0];
       (i % 3 == 1 ? others : losses).push_back(sum(state * state, 0));
     }
@@ -194,7 +195,7 @@ TEST(Recursion, GivesTheSameInInference) {
     Graph graph(options);
     std::vector<Expr> outputs;
     for (const Instance& instance : instances) {
-      const std::vector<Expr> states = net.recursion(graph.input_rows({5}, instance.x), instance.structure);
+      const std::vector<Expr> states = net.recursion(graph.rows({5}, instance.x), instance.structure);
       outputs.push_back(net.head(row(states[0], instance.structure.size() - 1)));
       outputs.push_back(states[1]);
     }
@@ -204,17 +205,17 @@ TEST(Recursion, GivesTheSameInInference) {
 }
 
 TEST(Recursion, RunsOverSequencesFromBothEnds) {
-  const Structure forward = Structure::sequence(3, 0);
+  const Structure forward = Structure::sequence(3);
   EXPECT_THAT(forward.children(0), ::testing::ElementsAre(Structure::kMissing));
   EXPECT_THAT(forward.children(2), ::testing::ElementsAre(1));
-  const Structure backward = Structure::sequence(3, 0, /*from_end=*/true);
+  const Structure backward = Structure::sequence(3, KindId{0}, /*from_end=*/true);
   EXPECT_THAT(backward.children(2), ::testing::ElementsAre(Structure::kMissing));
   EXPECT_THAT(backward.children(0), ::testing::ElementsAre(1));
-  EXPECT_THAT(Structure::sequence(1, 0).children(0), ::testing::ElementsAre(Structure::kMissing));
-  const Recursion sums("sums", {{1, [](In in) { return in[0] + in[1]; }}}, {{1}});
+  EXPECT_THAT(Structure::sequence(1).children(0), ::testing::ElementsAre(Structure::kMissing));
+  const Recursion sums("sums", {{"element", 1, [](In in) { return in[0] + in[1]; }}}, {{1}});
   for (const bool expand : {false, true}) {
     Graph graph({.expand_cells = expand});
-    const Expr x = graph.input_rows({1}, std::vector<float>{1, 2, 3});
+    const Expr x = graph.rows({1}, std::vector<float>{1, 2, 3});
     EXPECT_EQ(sums(x, forward)[0].value().at(2), 6);
     EXPECT_EQ(sums(x, backward)[0].value().at(0), 6);
     EXPECT_EQ(sums(x, backward)[0].value().at(2), 3);
@@ -225,13 +226,12 @@ TEST(Recursion, GoesThroughLongSequences) {
   constexpr std::int32_t kLength = 300'000;
   Model model;
   const nn::Linear linear(model / "linear", 2, 1);
-  const Recursion last("last", {{1, [&](In in) { return tanh(linear(concat(in, 0))); }}}, {{1}});
+  const Recursion last("last", {{"element", 1, [&](In in) { return tanh(linear(concat(in, 0))); }}}, {{1}});
   Graph graph;
-  const Expr states =
-      last(graph.input_rows({1}, std::vector<float>(kLength, 0.5F)), Structure::sequence(kLength, 0))[0];
+  const Expr states = last(graph.rows({1}, std::vector<float>(kLength, 0.5F)), Structure::sequence(kLength))[0];
   const Expr loss = sum(row(states, kLength - 1), 0);
   loss.backward();
-  EXPECT_EQ(states.rows(), kLength);
+  EXPECT_EQ(states.row_count(), kLength);
   EXPECT_TRUE(std::isfinite(loss.scalar()));
 }
 
@@ -244,7 +244,7 @@ TEST(Recursion, TakesMissingChildrenForZeros) {
     for (int i = 0; i < 5; ++i) {
       const Instance whole = random_instance(random, time % 2 == 0);
       Instance instance{whole.x, {}};
-      instance.structure.add(time % 4 < 2 ? 0 : 2, 0, time % 4 < 2 ? std::vector<std::int32_t>{} : nobody);
+      instance.structure.add(KindId{time % 4 < 2 ? 0 : 2}, 0, time % 4 < 2 ? std::vector<std::int32_t>{} : nobody);
       for (std::int32_t r = 0; r < whole.structure.size(); ++r) {
         std::vector<std::int32_t> children;
         for (const std::int32_t child : whole.structure.children(r))
@@ -256,7 +256,7 @@ TEST(Recursion, TakesMissingChildrenForZeros) {
     testing::expect_cells_agree(net.model, [&](Graph& graph, std::vector<Expr>& inputs) {
       std::vector<Expr> losses;
       for (const Instance& instance : instances) {
-        inputs.push_back(graph.input_rows({5}, instance.x));
+        inputs.push_back(graph.rows({5}, instance.x));
         const std::vector<Expr> states = net.recursion(inputs.back(), instance.structure);
         losses.push_back(sum(states[0] * states[1] + states[0], 0));
       }
@@ -266,13 +266,13 @@ TEST(Recursion, TakesMissingChildrenForZeros) {
 }
 
 TEST(Recursion, WithRandomNumbersHasThoseOfItsRows) {
-  const Recursion drops("drops", {{1, [](In in) { return dropout(in[0] + in[1], 0.5); }}}, {{8}});
+  const Recursion drops("drops", {{"element", 1, [](In in) { return dropout(in[0] + in[1], 0.5); }}}, {{8}});
   const auto value_of = [&](const GraphOptions& options) {
     Graph graph(options);
-    return drops(graph.input_rows({8}, std::vector<float>(24, 1)), Structure::sequence(3, 0))[0].value();
+    return drops(graph.rows({8}, std::vector<float>(24, 1)), Structure::sequence(3))[0].value();
   };
-  const Tensor given = value_of({.seed = 2});
-  const Tensor expected = value_of({.seed = 2, .execution = Execution::kPlain});
+  const Tensor given = value_of({.seed = 2, .step = 1});
+  const Tensor expected = value_of({.seed = 2, .step = 1, .execution = Execution::kPlain});
   for (std::int64_t i = 0; i < given.elements(); ++i) EXPECT_EQ(given.at(i), expected.at(i));
 }
 
@@ -285,20 +285,20 @@ struct Chains {
   nn::Linear alone{model / "alone", 5, 4};
   nn::Linear unused{model / "unused", 5, 4};
   Recursion recursion{"chains",
-                      {forward.kind(),
-                       backward.kind(),
-                       {0, [this](In in) { return std::pair(tanh(alone(in[0])), alone(in[0])); }},
-                       {0, [this](In in) { return std::pair(tanh(unused(in[0])), unused(in[0])); }}}};
+                      {forward.kind("forward"),
+                       backward.kind("backward"),
+                       {"alone", 0, [this](In in) { return std::pair(tanh(alone(in[0])), alone(in[0])); }},
+                       {"unused", 0, [this](In in) { return std::pair(tanh(unused(in[0])), unused(in[0])); }}}};
 
   /// Every element of x is in both chains, but for `left_out` of the first.
   static Structure structure(std::int32_t length, bool with_leaf, std::int32_t left_out) {
     Structure both;
     std::int32_t before = Structure::kMissing;
     for (std::int32_t t = 0; t < length; ++t)
-      if (t != left_out) before = both.add(0, t, {before});
+      if (t != left_out) before = both.add(KindId{0}, t, {before});
     before = Structure::kMissing;
-    for (std::int32_t t = length - 1; t >= 0; --t) before = both.add(1, t, {before});
-    if (with_leaf) both.add(2, 0);
+    for (std::int32_t t = length - 1; t >= 0; --t) before = both.add(KindId{1}, t, {before});
+    if (with_leaf) both.add(KindId{2}, 0);
     return both;
   }
 };
@@ -313,7 +313,7 @@ TEST(Recursion, RunsChainsThatShareX) {
           graph.begin_instance();
           std::vector<float> numbers;
           for (std::int32_t i = 0; i < 5 * length; ++i) numbers.push_back(static_cast<float>(i % 7) / 4 - 1);
-          const Expr x = graph.input_rows({5}, numbers);
+          const Expr x = graph.rows({5}, numbers);
           inputs.push_back(x);
           const Expr states = net.recursion(x, Chains::structure(length, with_leaf, left_out))[0];
           losses.push_back(sum({sum(states * states, 0)}));
@@ -335,7 +335,7 @@ TEST(Recursion, MultipliesOnlyStatesThatThereAre) {
         graph.begin_instance();
         std::vector<float> numbers;
         for (std::int32_t i = 0; i < 5 * length; ++i) numbers.push_back(static_cast<float>(i % 7) / 4 - 1);
-        inputs.push_back(graph.input_rows({5}, numbers));
+        inputs.push_back(graph.rows({5}, numbers));
         const auto [h, c] = lstm.rows(inputs.back());
         losses.push_back(sum(h * h + c, 0));
       }
@@ -362,20 +362,23 @@ TEST(Recursion, RunsKindsThatReadXInAnotherOrderThanTheirNumbers) {
   Chains net;
   const nn::Linear step(net.model / "step", 4, 4);
   const auto next = [&](In in) { return std::pair(tanh(step(in[0])), in[1] * in[1]); };
-  const Recursion recursion("mixed", {{1, next, TakesX::kNo}, net.forward.kind(), net.backward.kind()}, {{4}, {4}});
+  const Recursion recursion(
+      "mixed", {{"next", 1, next, TakesX::kNo}, net.forward.kind("forward"), net.backward.kind("backward")},
+      {{4}, {4}});
   testing::expect_cells_agree(net.model, [&](Graph& graph, std::vector<Expr>& inputs) {
     std::vector<Expr> losses;
     for (const std::int32_t length : {3, 1, 5}) {
       graph.begin_instance();
       std::vector<float> numbers;
       for (std::int32_t i = 0; i < 5 * length; ++i) numbers.push_back(static_cast<float>(i % 7) / 4 - 1);
-      const Expr x = graph.input_rows({5}, numbers);
+      const Expr x = graph.rows({5}, numbers);
       inputs.push_back(x);
       Structure both;
       std::int32_t before = Structure::kMissing;
-      for (std::int32_t t = 0; t < length; ++t) before = both.add(1, t, {before});
+      for (std::int32_t t = 0; t < length; ++t) before = both.add(KindId{1}, t, {before});
       before = Structure::kMissing;
-      for (std::int32_t t = length - 1; t >= 0; --t) before = both.add(0, Structure::kNoX, {both.add(2, t, {before})});
+      for (std::int32_t t = length - 1; t >= 0; --t)
+        before = both.add(KindId{0}, Structure::kNoX, {both.add(KindId{2}, t, {before})});
       const Expr states = recursion(x, both)[0];
       losses.push_back(sum({sum(states * states, 0)}));
     }
@@ -387,7 +390,7 @@ TEST(Recursion, GivesWeightsOfKindsThatDoNotOccurNoGradient) {
   const Chains net;
   Graph graph;
   Gradients gradients;
-  const Expr x = graph.input_rows({5}, std::vector<float>(15, 0.5F));
+  const Expr x = graph.rows({5}, std::vector<float>(15, 0.5F));
   const Expr loss = sum({sum(net.recursion(x, Chains::structure(3, false, -1))[0], 0)});
   loss.backward({.into = &gradients, .wanted = {}});
   for (const Parameter* parameter : net.model.parameters()) {
@@ -402,7 +405,7 @@ TEST(Recursion, RecordsItsParametersAgainAsTheyAre) {
   Graph graph;
   const auto loss_of = [&] {
     graph.clear();
-    const Expr x = graph.input_rows({5}, std::vector<float>(15, 0.5F));
+    const Expr x = graph.rows({5}, std::vector<float>(15, 0.5F));
     return sum({sum(net.recursion(x, Chains::structure(3, true, -1))[0], 0)});
   };
   const double before = loss_of().scalar();
@@ -410,7 +413,7 @@ TEST(Recursion, RecordsItsParametersAgainAsTheyAre) {
   const double changed = loss_of().scalar();
   EXPECT_NE(changed, before);
   Graph fresh;
-  const Expr x = fresh.input_rows({5}, std::vector<float>(15, 0.5F));
+  const Expr x = fresh.rows({5}, std::vector<float>(15, 0.5F));
   EXPECT_EQ(sum({sum(net.recursion(x, Chains::structure(3, true, -1))[0], 0)}).scalar(), changed);
   const Expr loss = loss_of();
   net.model.parameters()[0]->mutable_value();
@@ -425,7 +428,7 @@ TEST(Recursion, OutlivesAGraphThatIsCleared) {
   double first = 0;
   for (int time = 0; time < 3; ++time) {
     graph.clear();
-    const Expr loss = sum({sum(net.recursion(graph.input_rows({5}, instance.x), instance.structure)[0], 0)});
+    const Expr loss = sum({sum(net.recursion(graph.rows({5}, instance.x), instance.structure)[0], 0)});
     if (time == 0) first = loss.scalar();
     EXPECT_EQ(loss.scalar(), first);
   }
@@ -434,43 +437,109 @@ TEST(Recursion, OutlivesAGraphThatIsCleared) {
 TEST(Recursion, RefusesWhatDoesNotFit) {
   const Net net;
   Graph graph;
-  const Expr x = graph.input_rows({5}, std::vector<float>(10));
+  const Expr x = graph.rows({5}, std::vector<float>(10));
   const auto told = [&](const Structure& structure) {
     return testing::refusal_of([&] { net.recursion(x, structure); });
   };
   Structure s;
   EXPECT_THAT(told(s), HasSubstr("recursion \"net\": the structure has no rows"));
-  s.add(4, 0);
+  s.add(KindId{4}, 0);
   EXPECT_THAT(told(s), HasSubstr("row 0 is of kind 4, and there are kinds 0 to 3"));
   s.clear();
-  s.add(0, 2);
-  EXPECT_THAT(told(s), HasSubstr("row 0 reads row 2 of x, which has rows 0 to 1"));
+  s.add(KindId{0}, 2);
+  EXPECT_THAT(told(s), HasSubstr("row 0, of kind \"leaf\", reads row 2 of x, which has rows 0 to 1"));
   s.clear();
-  s.add(0, 0);
-  s.add(2, Structure::kNoX);
-  EXPECT_THAT(told(s), HasSubstr("row 1 has 0 children, and rows of kind 2 have 1"));
+  s.add(KindId{0}, 0);
+  s.add(KindId{2}, Structure::kNoX);
+  EXPECT_THAT(told(s), HasSubstr("row 1 has 0 children, and rows of kind \"one\" have 1"));
   s.clear();
-  s.add(0, 0);
-  s.add(2, Structure::kNoX, {2});
+  s.add(KindId{0}, 0);
+  s.add(KindId{2}, Structure::kNoX, {2});
   EXPECT_THAT(told(s), HasSubstr("row 1 has row 2 as a child, and there are rows 0 to 1"));
   s.clear();
-  s.add(0, 0);
-  s.add(2, Structure::kNoX, {2});
-  s.add(2, Structure::kNoX, {1});
+  s.add(KindId{0}, 0);
+  s.add(KindId{2}, Structure::kNoX, {2});
+  s.add(KindId{2}, Structure::kNoX, {1});
   EXPECT_THAT(told(s), HasSubstr("row 1 depends on itself, or on a row that does"));
   EXPECT_THAT(testing::refusal_of([&] { net.recursion(graph.input({5}, std::vector<float>(5)), s); }),
               HasSubstr("recursion \"net\": x is a single row"));
   EXPECT_THAT(testing::refusal_of([] {
-                Recursion("none", {{1, [](In in) { return in[0]; }}});
+                Recursion("none", {{"element", 1, [](In in) { return in[0]; }}});
               }),
               HasSubstr("recursion \"none\": no kind of row is without children, so that the shapes of a state are"));
   Structure two;
-  two.add(0, 0);
-  two.add(1, 1, {0});
-  const Recursion unlike(
-      "unlike", {{0, [](In in) { return in[0] + in[0]; }}, {1, [](In in) { return slice(in[0] + in[1], 0, 2); }}});
+  two.add(KindId{0}, 0);
+  two.add(KindId{1}, 1, {0});
+  const Recursion unlike("unlike", {{"leaf", 0, [](In in) { return in[0] + in[0]; }},
+                                    {"node", 1, [](In in) { return slice(in[0] + in[1], 0, 2); }}});
   EXPECT_THAT(testing::refusal_of([&] { unlike(x, two); }),
-              HasSubstr("recursion \"unlike\": the state of a row of kind 1 is [2], and that of others [5]"));
+              HasSubstr("recursion \"unlike\": the state of a row of kind \"node\" is [2], and that of others [5]"));
+}
+
+TEST(Recursion, FindsKindsByTheirNames) {
+  const Net net;
+  EXPECT_EQ(net.recursion.kind("leaf"), KindId{0});
+  EXPECT_EQ(net.recursion.kind("two"), KindId{3});
+  EXPECT_EQ(testing::refusal_of([&] { net.recursion.kind("laef"); }),
+            "recursion \"net\": it has no kind \"laef\"; did you mean \"leaf\"?");
+  EXPECT_EQ(testing::refusal_of([&] { net.recursion.kind("join"); }),
+            "recursion \"net\": it has no kind \"join\"; there are \"leaf\", \"other leaf\", \"one\" and \"two\"");
+  const auto same = [](In in) { return in[0]; };
+  EXPECT_EQ(testing::refusal_of([&] {
+              Recursion("twice", {{"leaf", 0, same}, {"leaf", 0, same}});
+            }),
+            "recursion \"twice\": two kinds are called \"leaf\"");
+}
+
+TEST(Recursion, SumsTheMessagesOfAnyNumberOfChildren) {
+  // Each child sends twice its state; a row adds its x.
+  const Recursion sums("sums",
+                       {RecursionKind::any_children(
+                           "node", [](In in) { return in[1] + in[1]; }, [](In in) { return in[0] + in[1]; })},
+                       {{1}});
+  Structure s;
+  const KindId node = sums.kind("node");
+  const std::int32_t a = s.add(node, 0);
+  const std::int32_t b = s.add(node, 1);
+  const std::int32_t c = s.add(node, 2, {a, b});
+  s.add(node, 3, {a, c, c, Structure::kMissing, b, b, b});
+  for (const bool expand : {false, true}) {
+    Graph graph({.expand_cells = expand});
+    const Expr states = sums(graph.rows({1}, std::vector<float>{1, 10, 100, 1000}), s)[0];
+    EXPECT_EQ(states.row_count(), 4);
+    const Tensor values = states.value();
+    EXPECT_EQ(values.at(0), 1);
+    EXPECT_EQ(values.at(1), 10);
+    EXPECT_EQ(values.at(2), 100 + 2 * 11);
+    EXPECT_EQ(values.at(3), 1000 + 2 * (1 + 2 * 122 + 3 * 10));
+  }
+}
+
+TEST(Recursion, TakesTheFirstRowsOfANode) {
+  Model model;
+  const nn::Linear linear(model / "linear", 2, 3);
+  testing::expect_cells_agree(model, [&](Graph& graph, std::vector<Expr>& inputs) {
+    std::vector<Expr> losses;
+    for (const std::int32_t count : {1, 3, 4}) {
+      graph.begin_instance();
+      std::vector<float> numbers;
+      for (std::int32_t i = 0; i < 8; ++i) numbers.push_back(static_cast<float>((i * count) % 5) - 2);
+      const Expr x = graph.rows({2}, numbers);
+      inputs.push_back(x);
+      const Expr y = tanh(linear(x));
+      const Expr first = first_rows(y, count);
+      EXPECT_EQ(first.row_count(), count);
+      losses.push_back(sum(sum({first * first, y})));
+      losses.push_back(sum(row(first, count - 1)));
+    }
+    return sum(losses);
+  });
+  Graph graph;
+  const Expr x = graph.rows({2}, std::vector<float>{1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(first_rows(x, 2).value(), Tensor({2, 2}, {1, 2, 3, 4}));
+  EXPECT_THAT(testing::refusal_of([&] { first_rows(x, 4); }),
+              HasSubstr("first_rows: a count of 4 is outside 1 to 3, the rows of x"));
+  EXPECT_THAT(testing::refusal_of([&] { first_rows(row(x, 0), 1); }), HasSubstr("first_rows: x is a single row"));
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ struct Net {
   nn::Linear leaf{model / "leaf", 8, 40};
   nn::Linear node{model / "node", 80, 40};
   Recursion recursion{"net",
-                      {{0, [this](In in) { return tanh(leaf(in[0])); }},
-                       {2, [this](In in) { return tanh(node(concat(in, 0))); }, TakesX::kNo}}};
+                      {{"leaf", 0, [this](In in) { return tanh(leaf(in[0])); }},
+                       {"node", 2, [this](In in) { return tanh(node(concat(in, 0))); }, TakesX::kNo}}};
 };
 
 /// The loss and all gradients of some structures over 200 leaves, of which parents share children or do not.
@@ -38,9 +38,9 @@ std::vector<double> numbers_of(const Net& net, bool shared) {
     std::vector<float> x;
     for (int i = 0; i < 200 * 8; ++i) x.push_back(static_cast<float>((i * 7 + instance) % 13) / 7 - 1);
     Structure structure;
-    for (std::int32_t i = 0; i < 200; ++i) structure.add(0, shared ? i / 2 : i);
-    for (std::int32_t i = 0; i < 198; i += shared ? 1 : 2) structure.add(1, Structure::kNoX, {i, i + 1});
-    losses.push_back(sum(net.recursion(graph.input_rows({8}, x), structure)[0], 0));
+    for (std::int32_t i = 0; i < 200; ++i) structure.add(KindId{0}, shared ? i / 2 : i);
+    for (std::int32_t i = 0; i < 198; i += shared ? 1 : 2) structure.add(KindId{1}, Structure::kNoX, {i, i + 1});
+    losses.push_back(sum(net.recursion(graph.rows({8}, x), structure)[0], 0));
   }
   const Expr loss = sum(losses);
   Gradients into;
@@ -92,11 +92,11 @@ struct Chains {
       return std::pair(m, m * in[2]);
     };
     switch (of) {
-      case Of::kLstms: return {there.kind(), back.kind()};
-      case Of::kOneLstm: return {there.kind(), there.kind()};
+      case Of::kLstms: return {there.kind("there"), back.kind("back")};
+      case Of::kOneLstm: return {there.kind("there"), there.kind("back")};
       case Of::kOtherCells: break;
     }
-    return {{1, read}, {1, read}};
+    return {{"there", 1, read}, {"back", 1, read}};
   }
 
   Model model{7};
@@ -119,12 +119,12 @@ std::vector<double> numbers_of(const Chains& net, bool looks_up) {
       for (std::int32_t i = 0; i < length * 48; ++i) x.push_back(static_cast<float>((i * 7 + length) % 13) / 7 - 1);
       std::vector<std::int32_t> words;
       for (std::int32_t t = 0; t < length; ++t) words.push_back((t * t + length) % 9);
-      Structure structure = Structure::sequence(length, 0);
+      Structure structure = Structure::sequence(length);
       std::int32_t before = Structure::kMissing;
       for (std::int32_t t = length; t-- > 0;)
-        if (t != 3) before = structure.add(1, t, {before});
-      if (!looks_up) inputs.push_back(graph.input_rows({48}, x));
-      const Expr states = net.recursion(looks_up ? net.words.each(graph, words) : inputs.back(), structure)[0];
+        if (t != 3) before = structure.add(KindId{1}, t, {before});
+      if (!looks_up) inputs.push_back(graph.rows({48}, x));
+      const Expr states = net.recursion(looks_up ? net.words.rows(graph, words) : inputs.back(), structure)[0];
       losses.push_back(sum({sum(states * states, 0)}));
     }
     const Expr loss = sum(losses);

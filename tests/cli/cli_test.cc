@@ -85,6 +85,34 @@ class Command : public ::testing::Test {
 
 // --- what it is for --------------------------------------------------------------------------------------------------
 
+TEST_F(Command, DescribesData) {
+  const CommandResult result = run({"data", "describe", write("trees.txt", "(1 (0 a) (2 b))\n(1 (0 a) (2 c))\n")});
+  EXPECT_EQ(result.code, 0) << result.error;
+  EXPECT_EQ(result.out, path("trees.txt") +
+                            ": labelled trees in brackets\n"
+                            "  trees                    2\n"
+                            "  shape                    binary\n"
+                            "  words per tree           2 to 2, mean 2.0\n"
+                            "  depth                    1 to 1, mean 1.0\n"
+                            "  distinct words           3\n"
+                            "\nlabels of the roots: 1 different\n"
+                            "  1                                2 100.0%  ##############################\n"
+                            "\nfits the model: sentiment\n");
+  expect_refused_at_once(run({"data", "describe", write("noise.txt", "once upon\n")}),
+                         path("noise.txt") + ":1:1: expected labelled trees");
+}
+
+TEST_F(Command, WritesAPageAndLogsOfARun) {
+  const CommandResult result =
+      train({"--epochs", "2", "--out", path("out"), "--report", path("pages/run.html"), "--log", path("log")});
+  EXPECT_EQ(result.code, 0) << result.error;
+  EXPECT_THAT(result.out, HasSubstr("report: " + path("pages/run.html") + "\n"));
+  EXPECT_THAT(content_of(path("pages/run.html")), HasSubstr("<h1><bdi>ListOps</bdi></h1>"));
+  const std::string table = content_of(path("log/log.csv"));
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 3);  // a header and two epochs
+  EXPECT_EQ(files_in("log").size(), 2U);
+}
+
 TEST_F(Command, TrainsAndEvaluatesToTheLastDigit) {
   const CommandResult trained = train({"--epochs", "3", "--out", path("run"), "--summary", path("run/train.json")});
   ASSERT_EQ(trained.code, 0) << trained.error;
@@ -103,8 +131,9 @@ TEST_F(Command, TrainsAndEvaluatesToTheLastDigit) {
     EXPECT_EQ(again["held_out"], summary["held_out"]);
     EXPECT_EQ(again["held_out"].dump(), summary["held_out"].dump());
     EXPECT_EQ(again["majority_baseline"], summary["majority_baseline"]);
-    const std::string line = trained.out.substr(trained.out.find("\nheld out: "));
-    EXPECT_THAT(evaluated.out, HasSubstr(line.substr(0, line.find('\n', 1))));
+    // Only the score: training printed the facts of the data.
+    const std::string score = trained.out.substr(trained.out.find("\nheld out: ") + 1);
+    EXPECT_EQ(evaluated.out, score.substr(0, score.find('\n') + 1));
   }
 }
 
@@ -115,6 +144,30 @@ TEST_F(Command, SameSeedAndThreadsGiveTheSameWeights) {
   const std::string weights = content_of(path("a/listops.safetensors"));
   EXPECT_TRUE(weights == content_of(path("b/listops.safetensors")));
   EXPECT_FALSE(weights == content_of(path("c/listops.safetensors")));
+}
+
+TEST_F(Command, AnInterruptedTrainingSaysHowToResumeItAndGivesTheSameWeights) {
+  ASSERT_EQ(train({"--out", path("whole"), "--epochs", "400"}).code, 0);
+  const std::vector<std::string> arguments{"--out", path("run of two lives"), "--epochs", "400"};
+  const CommandResult stopped =
+      train(arguments, {.interrupt_when = path("run of two lives/listops.run/checkpoint.safetensors")});
+  ASSERT_EQ(stopped.code, 130) << stopped.error;
+  EXPECT_THAT(stopped.error, HasSubstr("; to resume: espalier train listops --out '" + path("run of two lives") +
+                                       "' --train 60 --held-out 40 --max-tokens 25 --embedding 8 --hidden 12 --epochs "
+                                       "400 --batch 16 --compare 0.1 --resume"));
+  expect_refused(train(arguments),
+                 "folder \"" + path("run of two lives/listops.run") +
+                     "\" has a run that has not ended: resume it, or choose another folder",
+                 2);
+  std::vector<std::string> again = arguments;
+  again.emplace_back("--resume");
+  const CommandResult resumed = train(again);
+  ASSERT_EQ(resumed.code, 0) << resumed.error;
+  EXPECT_TRUE(content_of(path("whole/listops.safetensors")) ==
+              content_of(path("run of two lives/listops.safetensors")));
+  EXPECT_THAT(files_in("run of two lives"), ElementsAre("listops.safetensors"));
+  expect_refused(train(again), "there is no run to resume in folder \"" + path("run of two lives/listops.run") + "\"",
+                 2);
 }
 
 TEST_F(Command, ReadsTheDataItWrote) {
@@ -139,6 +192,7 @@ TEST_F(Command, ReadsTheDataItWrote) {
                                        path("data/held_out.tsv"), "--summary", path("b/eval.json")});
   ASSERT_EQ(evaluated.code, 0) << evaluated.error;
   EXPECT_EQ(json_of("b/eval.json")["held_out"], read["held_out"]);
+  EXPECT_THAT(evaluated.out, StartsWith("held-out expressions by depth:\n"));
 }
 
 TEST_F(Command, WritesPlainProgressLinesWhereThereIsNoTerminal) {
@@ -151,34 +205,110 @@ TEST_F(Command, WritesPlainProgressLinesWhereThereIsNoTerminal) {
 }
 
 TEST_F(Command, HelpAndVersionAreNoMistakes) {
-  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"},
-                                                    {"train", "--help"},
-                                                    {"train", "listops", "--help"},
-                                                    {"eval", "--help"},
-                                                    {"--version"}}) {
+  const auto said = [&](const std::vector<std::string>& arguments) {
     const CommandResult result = run(arguments);
     EXPECT_EQ(result.code, 0) << arguments[0];
-    EXPECT_THAT(result.out, Not(IsEmpty()));
     EXPECT_THAT(result.error, IsEmpty());
-  }
+    return result.out;
+  };
+  const std::string help = said({"--help"});
+  EXPECT_THAT(help, HasSubstr("Usage: espalier "));
+  EXPECT_THAT(help, HasSubstr("Exit codes: 0 success, 1 a file, data or memory, 2 the command line, 130 interrupted"));
+  EXPECT_EQ(said({"help"}), help);
+  EXPECT_EQ(said({"-h"}), help);
+  EXPECT_THAT(said({"train", "--help"}), HasSubstr("Usage: espalier train "));
+  EXPECT_EQ(said({"help", "train"}), said({"train", "--help"}));
+  EXPECT_THAT(said({"train", "listops", "--help"}), HasSubstr("Usage: espalier train listops "));
+  EXPECT_EQ(said({"help", "train", "listops"}), said({"train", "listops", "--help"}));
+  EXPECT_THAT(said({"eval", "--help"}), HasSubstr("Usage: espalier eval "));
+  EXPECT_THAT(said({"bench", "--help"}), HasSubstr("Usage: espalier bench "));
+  const std::string version = said({"--version"});
+  EXPECT_THAT(version, StartsWith("espalier "));
+  EXPECT_EQ(said({"version"}), version);
+  EXPECT_EQ(said({"-V"}), version);
+}
+
+TEST_F(Command, PrintsTheTableOfOpsAndThePageOfOne) {
   EXPECT_THAT(run({"ops"}).out, HasSubstr("| `tanh` |"));
+  const CommandResult one = run({"ops", "tanh"});
+  EXPECT_EQ(one.code, 0);
+  EXPECT_THAT(one.out, StartsWith("# tanh\n\n    y = tanh(x)"));
+  EXPECT_THAT(one.out, HasSubstr("\n- kind: map\n- inputs: x\n"));
+  expect_refused_at_once(run({"ops", "tahn"}),
+                         "there is no op \"tahn\"; did you mean \"tanh\"? (`espalier ops` prints all of them)", 2);
 }
 
 // --- the command line ------------------------------------------------------------------------------------------------
 
-TEST_F(Command, RefusesWhatItDoesNotKnow) {
-  expect_refused_at_once(run({"train", "listops", "--nope"}),
-                         "The following argument was not expected: --nope (see espalier train listops --help)", 2);
-  expect_refused_at_once(run({"dance"}), "", 2);
-  expect_refused_at_once(run({}), "A subcommand is required (see espalier --help)", 2);
-  expect_refused_at_once(run({"train"}), "A subcommand is required (see espalier train --help)", 2);
-  expect_refused_at_once(run({"eval"}), "--weights is required (see espalier eval --help)", 2);
+TEST_F(Command, RefusesUnknownWordsWithTheNearest) {
+  expect_refused_at_once(run({"trian"}),
+                         "espalier has no command \"trian\"; did you mean \"train\"? (see espalier --help)", 2);
+  expect_refused_at_once(run({"help", "trian"}), "espalier has no command \"trian\"; did you mean \"train\"?", 2);
+  expect_refused_at_once(run({"dance"}), "espalier has no command \"dance\" (see espalier --help)", 2);
+  expect_refused_at_once(
+      run({"train", "list"}),
+      "espalier train has no command \"list\"; did you mean \"listops\"? (see espalier train --help)", 2);
+  expect_refused_at_once(run({"train", "listops", "--epoch", "3"}),
+                         "espalier train listops has no option \"--epoch\"; did you mean \"--epochs\"? (see espalier "
+                         "train listops --help)",
+                         2);
+  expect_refused_at_once(run({"train", "listops", "--epoch=3"}),
+                         "espalier train listops has no option \"--epoch\"; did", 2);
+  expect_refused_at_once(run({"train", "listops", "-x"}), "espalier train listops has no option \"-x\" (see", 2);
+  expect_refused_at_once(run({"--versoin"}), "espalier has no option \"--versoin\"; did you mean \"--version\"?", 2);
+  expect_refused_at_once(run({"ops", "tanh", "exp"}), "The following argument was not expected: exp", 2);
+}
+
+TEST_F(Command, RefusesWhatIsMissing) {
+  expect_refused_at_once(
+      run({}),
+      "espalier needs a command: train, eval, predict, data, ops, blocks, bench, completion (see espalier --help)", 2);
+  expect_refused_at_once(run({"train"}), "espalier train needs a command: listops, sentiment, ", 2);
+  expect_refused_at_once(
+      run({"eval"}), "eval: name the folder of a run, or with --weights the weights of `espalier train listops`", 2);
   expect_refused_at_once(run({"train", "listops", "--epochs"}), "--epochs", 2);
-  expect_refused_at_once(run({"train", "listops", "--epochs", "many"}), "", 2);
-  expect_refused_at_once(run({"train", "listops", "--epochs", "0"}), "--epochs", 2);
-  expect_refused_at_once(run({"train", "listops", "--hidden", "-4"}), "--hidden", 2);
-  expect_refused_at_once(run({"train", "listops", "--threads", "4096"}), "--threads", 2);
   expect_refused_at_once(run({"train", "listops", "--train-data", "x"}), "--train-data requires --held-out-data", 2);
+}
+
+TEST_F(Command, RefusesNumbersOutOfRangeWithTheRange) {
+  const auto refused = [&](const std::string& option, const std::string& value, const std::string& range) {
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{option, value}, {option + "=" + value}}) {
+      std::vector<std::string> line{"train", "listops", "--out", path("run")};
+      line.insert(line.end(), arguments.begin(), arguments.end());
+      expect_refused_at_once(run(line), option + ": expected " + range + ", found \"" + value + "\" (see ", 2);
+    }
+  };
+  for (const char* const option : {"--epochs", "--batch", "--max-tokens"})
+    for (const char* const value : {"-1", "0", "many", "1.5", "2147483648", "99999999999999999999", "3x"})
+      refused(option, value, "a whole number from 1 to 2147483647");
+  for (const char* const option : {"--train", "--held-out"})
+    for (const char* const value : {"-1", "0", "1e3", "1000000001"})
+      refused(option, value, "a whole number from 1 to 1000000000");
+  for (const char* const option : {"--hidden", "--embedding"})
+    for (const char* const value : {"-4", "16385"}) refused(option, value, "a whole number from 1 to 16384");
+  refused("--threads", "4096", "a whole number from 1 to 1024");
+  refused("--warmup", "-1", "a whole number from 0 to 2147483647");
+  refused("--seed", "-1", "a whole number from 0 to 18446744073709551615");
+  for (const char* const option : {"--learning-rate", "--clip"})
+    for (const char* const value : {"-1", "0", "nan", "inf", "1e999", "fast"})
+      refused(option, value, "a number above 0");
+  refused("--compare", "-0.5", "a number that is 0 or more");
+  EXPECT_FALSE(fs::exists(path("run")));
+}
+
+TEST_F(Command, RefusesAnUnknownStrategyWithTheNearest) {
+  expect_refused_at_once(run({"train", "listops", "--strategy", "fronteer"}),
+                         "--strategy: there is no strategy \"fronteer\": the strategies are none, depth, agenda and "
+                         "frontier; did you mean \"frontier\"?",
+                         2);
+}
+
+TEST_F(Command, SaysThatABuildHasNoBenchmark) {
+  fs::copy_file(ESPALIER_COMMAND, path("espalier"));
+  const CommandResult result =
+      testing::run_command(path("streams"), {"bench", "--short"}, {.program = path("espalier")});
+  expect_refused_at_once(result, "this build has no benchmark: \"" + path("espalier-bench") + "\" does not exist", 2);
 }
 
 TEST_F(Command, RefusesAThreadCountThatIsNoNumber) {
@@ -213,7 +343,10 @@ TEST_F(Command, RefusesWeightsThatItCannotUse) {
   flipped = whole;
   flipped[8] = '[';
   expect_refused_at_once(eval(write("damaged", flipped)), path("damaged") + ":");
-  expect_refused_at_once(eval(write("damaged", "words, not weights, and more of them")), path("damaged") + ":");
+  expect_refused_at_once(eval(write("damaged", "words, not weights, and more of them")),
+                         path("damaged") +
+                             ": this is not a safetensors file: it begins with \"words, not weigh\", and "
+                             "8 bytes of a length and \"{\" were expected");
   EXPECT_FALSE(fs::exists(path("summary.json")));
 }
 
@@ -224,6 +357,14 @@ TEST_F(Command, RefusesWeightsWhoseSizesAreNotThoseOfTheTensors) {
   ASSERT_NE(at, std::string::npos);
   whole.replace(at, 13, "\"hidden\":\"99\"");
   expect_refused_at_once(run({"eval", "--weights", write("damaged", whole)}), path("damaged") + ":");
+}
+
+TEST_F(Command, ShowsTheRightNotationOfAnExpression) {
+  ASSERT_EQ(train({"--out", path("run")}).code, 0);
+  const std::string data = write("data.tsv", "9\t[MAX 2 9 [MIN 4 7] ]\n");
+  expect_refused_at_once(
+      run({"eval", "--weights", path("run/listops.safetensors"), "--data", data}),
+      data + ":1:3: expected the tree in parentheses, ( ( ( ( [MAX 2 ) 9 ) ( ( ( [MIN 4 ) 7 ) ] ) ) ] ), not");
 }
 
 TEST_F(Command, NamesTheLineAndColumnOfBrokenData) {
@@ -279,10 +420,10 @@ TEST_F(Command, RefusesAReadOnlyOutputFolder) {
 }
 
 TEST_F(Command, AFullDiskLeavesNoHalfWrittenFile) {
-  // Weights of 14 kB do not fit; that folders can be written into shows before.
+  // The checkpoint does not fit; that folders can be written into shows before.
   const CommandResult result =
       train({"--out", path("run"), "--summary", path("run/summary.json")}, {.largest_file = 8192});
-  expect_refused(result, "cannot write \"" + path("run/listops.safetensors") + "\": File too large");
+  expect_refused(result, "cannot write \"" + path("run/listops.run/checkpoint.safetensors") + "\": File too large");
   EXPECT_THAT(files_in("run"), IsEmpty());
   EXPECT_THAT(result.out, Not(HasSubstr("weights: ")));
   EXPECT_THAT(result.out, Not(HasSubstr("summary: ")));
@@ -322,7 +463,9 @@ TEST_F(Command, PrintsThePageOfABlockAndWritesAllPages) {
   EXPECT_THAT(run({"blocks", "fold"}).out, StartsWith("## fold\n\n`fold(combine, start)`: "));
   const CommandResult none = run({"blocks", "unfold"});
   EXPECT_EQ(none.code, 2);
-  EXPECT_THAT(none.error, HasSubstr("there is no block 'unfold'; `espalier blocks` prints all of them"));
+  EXPECT_THAT(none.error, HasSubstr("there is no block \"unfold\""));
+  expect_refused_at_once(run({"blocks", "mpa"}),
+                         "there is no block \"mpa\"; did you mean \"map\"? (`espalier blocks` prints all of them)", 2);
 
   ASSERT_EQ(run({"blocks", "--pages", path("pages")}).code, 0);
   EXPECT_THAT(content_of(path("pages/fold.md")), StartsWith("# fold\n\n`fold(combine, start)`: "));

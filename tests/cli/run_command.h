@@ -25,6 +25,7 @@ struct CommandResult {
 };
 
 struct CommandOptions {
+  std::string program = ESPALIER_COMMAND;
   std::string threads = "2";  // ESPALIER_THREADS
   /// Where standard output goes, if it is not kept.
   std::string out_path{};
@@ -32,6 +33,8 @@ struct CommandOptions {
   rlim_t largest_file = 0;
   /// As a user who may not write everywhere, where we are the one who may.
   bool unprivileged = false;
+  /// If given: gets SIGINT when this file is there.
+  std::string interrupt_when{};
 };
 
 inline std::string content_of(const std::filesystem::path& path) {
@@ -48,7 +51,7 @@ inline CommandResult run_command(const std::filesystem::path& folder, const std:
   constexpr unsigned kNobody = 65534;
   const std::string out = options.out_path.empty() ? (folder / "stdout").string() : options.out_path;
   const std::string error = (folder / "stderr").string();
-  std::vector<char*> argv{const_cast<char*>(ESPALIER_COMMAND)};
+  std::vector<char*> argv{const_cast<char*>(options.program.c_str())};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
 
@@ -67,11 +70,15 @@ inline CommandResult run_command(const std::filesystem::path& folder, const std:
     if (options.unprivileged && geteuid() == 0 &&
         (setgroups(0, nullptr) != 0 || setgid(kNobody) != 0 || setuid(kNobody) != 0))
       _exit(kNotStarted);
-    execv(ESPALIER_COMMAND, argv.data());
+    execv(options.program.c_str(), argv.data());
     _exit(kNotStarted);
   }
   CommandResult result;
   int status = 0;
+  if (child > 0 && !options.interrupt_when.empty()) {
+    while (!std::filesystem::exists(options.interrupt_when) && waitpid(child, &status, WNOHANG) == 0) usleep(1000);
+    kill(child, SIGINT);
+  }
   if (child > 0 && waitpid(child, &status, 0) == child)
     result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   if (options.out_path.empty()) result.out = content_of(out);

@@ -166,6 +166,14 @@ TEST_F(ListOpsFile, EveryBrokenLineIsRefusedAtItsColumn) {
       Broken{"3\t( [MAX ( [MIN 3 ) )", "10: expected an argument or ']', not a list without its ']'"},
       Broken{"3\t( [MAX ] )", "10: expected at least 2 arguments before ']', not 0"},
       Broken{"3\t( ( [MAX 3 ) ] )", "16: expected at least 2 arguments before ']', not 1"},
+      // other notations of whole expressions
+      Broken{"3\t[MAX 2 3 ]", "3: expected the tree in parentheses, ( ( ( [MAX 2 ) 3 ) ] ), not \"[MAX 2 3 ]\""},
+      Broken{"3\t[MAX 2 3]", "3: expected the tree in parentheses, ( ( ( [MAX 2 ) 3 ) ] ), not \"[MAX 2 3]\""},
+      Broken{"3\t(MAX 2 3)", "3: expected the tree in parentheses, ( ( ( [MAX 2 ) 3 ) ] ), not \"(MAX 2 3)\""},
+      Broken{"3\tMAX(2, 3)", "3: expected the tree in parentheses, ( ( ( [MAX 2 ) 3 ) ] ), not \"MAX(2, 3)\""},
+      Broken{
+          "3\t[MAX 2 [SM 1 2]]",
+          "3: expected the tree in parentheses, ( ( ( [MAX 2 ) ( ( ( [SM 1 ) 2 ) ] ) ) ] ), not \"[MAX 2 [SM 1 2]]\""},
       // the value
       Broken{"3\t4", "1: expected label 4, which is the value of the expression, not 3"},
       Broken{"2\t( ( ( [MAX 2 ) 3 ) ] )", "1: expected label 3, which is the value of the expression, not 2"},

@@ -2,7 +2,7 @@
 /// has one of its own.
 #pragma once
 
-#include <espalier/espalier.h>
+#include <espalier/blocks.h>
 
 #include <memory>
 #include <string>

@@ -7,7 +7,7 @@ espalier=$2
 shift 2
 diff <("$reference" page "$@") <("$espalier" blocks)
 diff <("$reference" page "$@" | awk '/^## / { inside = $2 == "map" } inside') <("$espalier" blocks map)
-if said=$("$espalier" blocks mpa 2>&1) || [[ $said != *"there is no block 'mpa'"* ]]; then
+if said=$("$espalier" blocks mpa 2>&1) || [[ $said != *'there is no block "mpa"; did you mean "map"?'* ]]; then
   echo "espalier blocks mpa: expected a refusal, not: $said" >&2
   exit 1
 fi

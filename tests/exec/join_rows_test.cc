@@ -26,7 +26,7 @@ struct Net {
   nn::Linear third{model / "third", 4, 1};
   nn::Linear of_leaves{model / "of_leaves", 6, 2};
 
-  Expr rows(Graph& graph, const std::vector<float>& x) const { return tanh(first(graph.input_rows({3}, x))); }
+  Expr rows(Graph& graph, const std::vector<float>& x) const { return tanh(first(graph.rows({3}, x))); }
 };
 
 std::vector<float> random_numbers(std::mt19937& random, std::size_t count) {
@@ -39,9 +39,9 @@ std::vector<float> numbers_in(const Tensor& tensor) { return {tensor.as<float>()
 
 TEST(JoinRows, PutsRowsSideBySide) {
   Graph graph;
-  const Expr x = graph.input_rows({2}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8});
+  const Expr x = graph.rows({2}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8});
   const Expr joined = join_rows(x, 2);
-  EXPECT_EQ(joined.rows(), 2);
+  EXPECT_EQ(joined.row_count(), 2);
   EXPECT_EQ(joined.shape(), Shape({4}));
   EXPECT_THAT(numbers_in(joined.value()), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
   EXPECT_THAT(numbers_in(row(joined, 1).value()), ElementsAre(5, 6, 7, 8));
@@ -58,7 +58,7 @@ TEST(JoinRows, AgreesWithTheTwinWhoeverElseReadsTheRows) {
       std::vector<Expr> losses;
       for (const std::vector<float>& x : instances) {
         graph.begin_instance();
-        const Expr leaf = graph.input_rows({3}, x);
+        const Expr leaf = graph.rows({3}, x);
         inputs.push_back(leaf);
         const Expr rows = tanh(net.first(leaf));
         const Expr joined = join_rows(rows, 2);
@@ -91,7 +91,7 @@ TEST(JoinRows, IsNoStepAndCopiesNothing) {
 
 TEST(JoinRows, RefusesWhatDoesNotDivide) {
   Graph graph;
-  const Expr x = graph.input_rows({2}, std::vector<float>(6));
+  const Expr x = graph.rows({2}, std::vector<float>(6));
   EXPECT_THAT(testing::refusal_of([&] { join_rows(x, 2); }),
               HasSubstr("join_rows: the 3 rows of x are no multiple of 2\n  at "));
   EXPECT_THAT(testing::refusal_of([&] { join_rows(x, 0); }),

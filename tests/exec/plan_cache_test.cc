@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "espalier/exec/gradients.h"
-#include "espalier/exec/plan_cache.h"
+#include "espalier/exec/run/plan_cache.h"
 #include "espalier/nn/embedding.h"
 #include "espalier/nn/linear.h"
 #include "espalier/nn/model.h"

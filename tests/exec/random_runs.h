@@ -65,7 +65,6 @@ constexpr std::uint64_t kNetSeed = 5;
 constexpr double kFloatTolerance = 2e-4;
 constexpr double kDoubleTolerance = 1e-10;
 constexpr std::array kMemoise{Memoise::kOff, Memoise::kLookups, Memoise::kAll};
-constexpr std::array kPieceRows{1, 2, 3, 64};
 
 /// Under a sanitizer everything takes many times as long.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -96,20 +95,17 @@ inline std::uint32_t choice(std::uint32_t draw, std::uint32_t i, std::uint32_t b
 inline std::string text_of(const GraphOptions& options) {
   constexpr std::array<const char*, 3> kNames{"nothing", "lookups", "all"};
   return std::string(name_of(options.strategy)) + ", memoising " + kNames[static_cast<std::size_t>(options.memoise)] +
-         ", " + (options.dtype == DType::kFloat32 ? "float32" : "float64") + ", pieces of " +
-         std::to_string(options.fusing.rows);
+         ", " + (options.dtype == DType::kFloat32 ? "float32" : "float64");
 }
 
-/// Each strategy, with drawn memoisation and, mostly small, pieces of steps that run together.
+/// Each strategy, with drawn memoisation.
 inline std::vector<GraphOptions> ways(std::uint32_t draw, DType dtype) {
   std::vector<GraphOptions> result;
   for (const Strategy strategy : kStrategies)
-    result.push_back(
-        {.seed = 3,
-         .dtype = dtype,
-         .strategy = strategy,
-         .memoise = kMemoise[choice(draw, static_cast<std::uint32_t>(strategy), 3)],
-         .fusing = {.rows = kPieceRows[choice(draw, 7 + static_cast<std::uint32_t>(strategy), 4)], .least_bytes = 0}});
+    result.push_back({.seed = 3,
+                      .dtype = dtype,
+                      .strategy = strategy,
+                      .memoise = kMemoise[choice(draw, static_cast<std::uint32_t>(strategy), 3)]});
   return result;
 }
 

@@ -41,20 +41,19 @@ class RowsInPlace : public ::testing::Test {
       for (std::int32_t i = 0; i < kWidth; ++i) numbers.push_back(static_cast<float>(draw(20)) / 10 - 1);
     }
     switch (draw(7)) {
-      case 0: return graph.input_rows({kWidth}, numbers);
-      case 1: return net.words.each(graph, words);
+      case 0: return graph.rows({kWidth}, numbers);
+      case 1: return net.words.rows(graph, words);
       case 2: return rows(list);
-      case 3: return tanh(net.layer(net.words.each(graph, words)));
-      case 4: return net.lstm.rows(net.words.each(graph, words)).c;
+      case 3: return tanh(net.layer(net.words.rows(graph, words)));
+      case 4: return net.lstm.rows(net.words.rows(graph, words)).c;
       case 5:
-        return slice(join_rows(rows({net.words.each(graph, words), graph.input_rows({kWidth}, numbers)}), 2), 3,
-                     3 + kWidth);
-      default: return join_rows(slice(net.lstm.rows(graph.input_rows({kWidth}, numbers)).h, 0, kWidth), 1);
+        return slice(join_rows(rows({net.words.rows(graph, words), graph.rows({kWidth}, numbers)}), 2), 3, 3 + kWidth);
+      default: return join_rows(slice(net.lstm.rows(graph.rows({kWidth}, numbers)).h, 0, kWidth), 1);
     }
   }
   /// Uses of single rows, each in another way.
   Expr draw_use(const Expr& many) {
-    const auto one = [&] { return row(many, draw(many.rows())); };
+    const auto one = [&] { return row(many, draw(many.row_count())); };
     switch (draw(6)) {
       case 0: return sum(one(), 0);
       case 1: return sum(tanh(net.layer(one())), 0);
@@ -102,7 +101,7 @@ TEST_F(RowsInPlace, GiveTheSameInInference) {
       for (int instance = 0; instance < 3; ++instance) {
         const Expr many = draw_rows(graph);
         outputs.push_back(draw_use(many));
-        if (draw(2) == 0) outputs.push_back(row(many, many.rows() - 1));
+        if (draw(2) == 0) outputs.push_back(row(many, many.row_count() - 1));
         if (draw(3) == 0) outputs.push_back(slice(row(many, 0), 2, 5));
         if (draw(3) == 0) outputs.push_back(many);
       }
@@ -114,7 +113,7 @@ TEST_F(RowsInPlace, GiveTheSameInInference) {
 
 TEST_F(RowsInPlace, TakeNoStep) {
   Graph graph;
-  const Expr many = tanh(net.words.each(graph, std::array{1, 2, 3}));
+  const Expr many = tanh(net.words.rows(graph, std::array{1, 2, 3}));
   std::vector<Expr> losses;
   for (std::int32_t r = 0; r < 3; ++r) losses.push_back(sum(row(many, r), 0));
   sum(losses).backward();
@@ -128,7 +127,7 @@ TEST_F(RowsInPlace, TakeNoStep) {
 TEST_F(RowsInPlace, AnOutputHasMemoryOfItsOwn) {
   for (const bool is_kept : {false, true}) {
     Graph graph;
-    const Expr many = tanh(graph.input_rows({kWidth}, std::vector<float>(100 * kWidth, 0.5F)));
+    const Expr many = tanh(graph.rows({kWidth}, std::vector<float>(100 * kWidth, 0.5F)));
     const Expr last = row(many, 99);
     const Expr other = sum(row(many, 3) * last, 0);
     if (is_kept) graph.keep(last);

@@ -94,5 +94,28 @@ TEST(Instances, AreForgottenByClear) {
   EXPECT_EQ(graph.next_random_place().instance_key, 0U);
 }
 
+TEST(Instances, CountFromTheFirstKeyOfTheirPart) {
+  Graph graph;
+  graph.set_first_key(10);
+  graph.begin_instance();
+  graph.begin_instance();
+  EXPECT_EQ(graph.next_random_place().instance_key, 11U);
+  graph.clear();
+  graph.begin_instance();
+  EXPECT_EQ(graph.next_random_place().instance_key, 0U);
+}
+
+TEST(Instances, NoneSharesItsRandomNumbersWithWhatIsOutsideOfAll) {
+  Graph graph;
+  Graph other_part;
+  other_part.set_first_key(1);
+  const std::uint64_t outside = graph.next_random_place().instance_key;
+  EXPECT_NE(outside, other_part.next_random_place().instance_key);
+  for (int i = 0; i < 3; ++i) {
+    graph.begin_instance();
+    EXPECT_NE(graph.next_random_place().instance_key, outside);
+  }
+}
+
 }  // namespace
 }  // namespace espalier

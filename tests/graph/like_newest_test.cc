@@ -38,28 +38,28 @@ TEST(LikeNewest, FieldsOfManyRowsAreRefusedAfterOthersWereTaken) {
   const Parameter& table = model.add("table", {3, 2}, init::uniform(-1, 1));
   Graph graph;
   const Expr single = lookup(graph, table, 1);
-  const Expr x = lookup(graph, table, std::vector<std::int32_t>{2, 0});
-  const Expr y = lookup(graph, table, std::vector<std::int32_t>{1, 1, 2});
+  const Expr x = lookup_rows(graph, table, std::vector<std::int32_t>{2, 0});
+  const Expr y = lookup_rows(graph, table, std::vector<std::int32_t>{1, 1, 2});
   const std::int32_t size = graph.size();
   EXPECT_EQ(refusal_of([&] {
-              lookup(graph, table, std::vector<std::int32_t>{0, 1, 3});
+              lookup_rows(graph, table, std::vector<std::int32_t>{0, 1, 3});
             }).find("lookup: row 3 is outside the table (rows 0 to 2)"),
             0U);
   EXPECT_EQ(graph.size(), size);
   EXPECT_EQ(graph.signature_id(x.node()), graph.signature_id(y.node()));
   EXPECT_FALSE(single.has_many_rows());
   EXPECT_FALSE(lookup(graph, table, 1).has_many_rows());
-  EXPECT_EQ(x.rows(), 2);
-  EXPECT_EQ(y.rows(), 3);
+  EXPECT_EQ(x.row_count(), 2);
+  EXPECT_EQ(y.row_count(), 3);
   EXPECT_EQ(y.value().at(0), table.value().at(2));
   EXPECT_EQ(y.value().at(5), table.value().at(5));
-  cross_entropy_each(x, std::vector<std::int32_t>{1, 0});
+  cross_entropy_rows(x, std::vector<std::int32_t>{1, 0});
   EXPECT_EQ(refusal_of([&] {
-              cross_entropy_each(x, std::vector<std::int32_t>{1, 0, 1});
+              cross_entropy_rows(x, std::vector<std::int32_t>{1, 0, 1});
             }).find("cross_entropy: 3 rows are to be made, and x has 2"),
             0U);
   EXPECT_EQ(refusal_of([&] {
-              cross_entropy_each(y, std::vector<std::int32_t>{1, 0, 2});
+              cross_entropy_rows(y, std::vector<std::int32_t>{1, 0, 2});
             }).find("cross_entropy: label 2 is outside x [2]"),
             0U);
 }

@@ -34,6 +34,9 @@ put espalier/kernels/product.cc '#include <dnnl.h>' '#include <hwy/highway.h>' '
 put espalier/kernels/math-inl.h '#include <hwy/highway.h>'
 put espalier/espalier.h '#include "espalier/train/trainer.h"'
 put espalier/cli/main.cc '#include "espalier/espalier.h"'
+put espalier/exec/node_table.h '#pragma once'
+put espalier/exec/bind/row_source.h '#include "espalier/exec/node_table.h"'
+put espalier/exec/pass/forward.h '#include "espalier/exec/bind/row_source.h"' '#include "espalier/plan/plan.h"'
 expect_pass 'includes that go down'
 
 put espalier/base/up.h '#pragma once' '' '#include "espalier/graph/graph.h"'
@@ -62,5 +65,17 @@ expect_refusal 'espalier/graph/near.cc:1: "graph.h" is not written from the root
 
 put espalier/attic/old.h '#pragma once'
 expect_refusal 'espalier/attic/old.h:1: layer attic is not in tools/layers.txt'
+
+put espalier/exec/bind/up.h '#include "espalier/exec/pass/forward.h"'
+expect_refusal 'espalier/exec/bind/up.h:1: room exec/bind may not include room exec/pass'
+
+put espalier/exec/shared.h '#include "espalier/exec/bind/row_source.h"'
+expect_refusal 'espalier/exec/shared.h:1: what all rooms of exec share may not include room exec/bind'
+
+put espalier/nn/layer.h '#include "espalier/exec/bind/row_source.h"'
+expect_refusal 'espalier/nn/layer.h:1: layer nn may not include room exec/bind'
+
+put espalier/exec/attic/old.h '#pragma once'
+expect_refusal 'espalier/exec/attic/old.h:1: room exec/attic is not in tools/layers.txt'
 
 echo 'check_includes catches what it should'

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Proves what `./dev setup` does on each kind of machine, with pretended ones: a folder of commands is all they have.
+# Proves what `./dev` installs and builds on each kind of machine, with pretended ones: a folder of commands is all they have.
 # usage: dev_test.sh DEV
 # shellcheck disable=SC2016  # a pretended command expands its own arguments
 set -euo pipefail
@@ -70,4 +70,46 @@ expect_code 0
 expect 'Everything needed is installed.'
 [ ! -e "$machine/log" ]
 
-echo './dev setup does what it should'
+# A demo installs and builds what the command needs; tests are added to the same folder later.
+clone=$machine/clone
+mkdir "$clone"
+cp "$dev" "$clone/dev"
+touch "$clone/CMakePresets.json"
+for tool in grep mkdir touch cat chmod; do
+  ln -s "$(command -v "$tool")" "$machine/$tool"
+done
+pretend dpkg-query 'exit 1'
+pretend cmake "echo \"cmake \$*\" >>'$machine/cmake_log'
+mkdir -p build/release
+touch build/release/build.ninja
+for option in \"\$@\"; do
+  case \$option in
+    -DESPALIER_BUILD_TESTS=*) echo \"ESPALIER_BUILD_TESTS:BOOL=\${option#*=}\" >build/release/CMakeCache.txt ;;
+  esac
+done
+printf '#!/bin/bash\\necho espalier \"\$*\"\\n' >build/release/espalier
+chmod +x build/release/espalier"
+run_dev() {
+  code=0
+  rm -f "$machine/log" "$machine/cmake_log"
+  said=$(PATH=$machine ESPALIER_JOBS=2 "$clone/dev" "$@" 2>&1) || code=$?
+  built=$(cat "$machine/cmake_log")
+}
+run_dev demo --epochs 1
+expect_code 0
+expect 'libdnnl-dev'
+[[ $said != *gtest* && $said != *clang* && $said != *valgrind* ]] || { echo "too many packages: $said" >&2; exit 1; }
+expect 'espalier train listops --out build/demo --summary build/demo/summary.json --epochs 1'
+expect 'espalier eval --weights build/demo/listops.safetensors'
+[ "$built" = 'cmake --preset release -DESPALIER_BUILD_TESTS=OFF
+cmake --build build/release --parallel 2 --target espalier_command' ]
+run_dev demo  # again: nothing to configure
+[ "$built" = 'cmake --build build/release --parallel 2 --target espalier_command' ]
+run_dev build
+expect 'libgtest-dev'
+[ "$built" = 'cmake --preset release -DESPALIER_BUILD_TESTS=ON
+cmake --build build/release --parallel 2' ]
+run_dev build release exec_tests
+[ "$built" = 'cmake --build build/release --parallel 2 --target exec_tests' ]
+
+echo './dev does what it should'

@@ -180,7 +180,7 @@ TEST(BiLstm, RefusesElementsOfManyRows) {
   Model model;
   const BiLstm lstm(model / "bi", 3, 2);
   Graph g;
-  const Expr two = g.input_rows({3}, std::vector<float>(6, 0.5F));
+  const Expr two = g.rows({3}, std::vector<float>(6, 0.5F));
   EXPECT_THROW(lstm({two}), UsageError);
   EXPECT_THROW(lstm({g.input(Tensor({3})), two}), UsageError);
 }

@@ -202,6 +202,14 @@ TEST_F(Safetensors, LengthsThatDoNotFitAreRefused) {
   EXPECT_EQ(refusal(), "a header of 18446744073709551615 bytes is announced, and at most 100000000 are possible");
 }
 
+TEST_F(Safetensors, FilesOfAnotherFormatAreRefusedAsSuch) {
+  write("{\"weights\": [1, 2, 3]}");
+  EXPECT_EQ(
+      refusal(),
+      "this is not a safetensors file: it begins with \"{\\\"weights\\\": [1, \", and 8 bytes of a length and \"{\" "
+      "were expected");
+}
+
 TEST_F(Safetensors, HeadersThatAreNotAnObjectOfEntriesAreRefused) {
   EXPECT_EQ(refusal(""), "the header is not JSON from its byte 1 on");
   EXPECT_EQ(refusal("{"), "the header is not JSON from its byte 2 on");

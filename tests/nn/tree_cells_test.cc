@@ -318,6 +318,25 @@ TEST(ChildSumTreeLstm, RemembersAtFirst) {
   EXPECT_EQ(model.parameter("cell.b").value(), Tensor({6}, {0, 0, 0, 0, 0, 0}));
 }
 
+TEST(ChildSumTreeLstm, SkipsMissingChildren) {
+  Model model;
+  const ChildSumTreeLstm cell(model / "cell", 3, 3);
+  randomise(model);
+  Graph g;
+  const Expr x = vector_input(g, kA);
+  const TreeState a = cell.leaf(vector_input(g, kB));
+  const TreeState b = cell.leaf(vector_input(g, kC));
+  const auto expect_same = [](const TreeState& given, const TreeState& expected) {
+    EXPECT_EQ(given.h.value(), expected.h.value());
+    EXPECT_EQ(given.c.value(), expected.c.value());
+  };
+  expect_same(cell(x, {TreeState{}, a, TreeState{}, b}), cell(x, {a, b}));
+  expect_same(cell({a, TreeState{}}), cell({a}));
+  expect_same(cell(x, {TreeState{}}), cell.leaf(x));
+  expect_same(cell(x, {}), cell.leaf(x));
+  EXPECT_THAT(refusal_of([&] { cell({TreeState{}}); }), HasSubstr("neither an input nor a child is given"));
+}
+
 TEST(ChildSumTreeLstm, NamesTheCallersLine) {
   Model model;
   const ChildSumTreeLstm cell(model / "cell", 3, 4);

@@ -125,6 +125,34 @@ TEST(Optimizer, ScalesTheRateOfEachParameter) {
   EXPECT_EQ(usual.value().at(0), -2);
 }
 
+TEST(Optimizer, ScalesTheGradientOfEachParameterBeforeClippingAndTheRule) {
+  const auto values_after = [](const auto& make) {
+    Model model;
+    model.add("a", {1}, init::zeros());
+    model.add("b", {1}, init::zeros());
+    model.set_gradient_scale("a", 0.25);
+    auto optimizer = make(model);
+    give(model.gradients(), model.parameter("a"), {16});
+    give(model.gradients(), model.parameter("b"), {3});
+    optimizer.step();
+    return std::vector<double>{model.parameter("a").value().at(0), model.parameter("b").value().at(0)};
+  };
+  using ::testing::ElementsAre;
+  const auto plain = [](Model& model) { return Sgd(model, {.learning_rate = 0.5}); };
+  EXPECT_THAT(values_after(plain), ElementsAre(-2, -1.5));
+  // The gradients are 4 and 3, of norm 5.
+  const auto clipped = [](Model& model) { return Sgd(model, {.learning_rate = 1, .clip_norm = 1}); };
+  const std::vector<double> after_clipping = values_after(clipped);
+  EXPECT_NEAR(after_clipping[0], -0.8, 1e-6);
+  EXPECT_NEAR(after_clipping[1], -0.6, 1e-6);
+  const auto decayed = [](Model& model) { return Sgd(model, {.learning_rate = 1, .momentum = 0.5}); };
+  EXPECT_THAT(values_after(decayed), ElementsAre(-4, -3));
+  Model model;
+  model.add("a", {1}, init::zeros());
+  EXPECT_EQ(refusal_of([&] { model.set_gradient_scale("a", -1); }),
+            "model: the scale of a gradient must be 0 or more and finite, not -1");
+}
+
 TEST(Optimizer, MultipliesTheRateByItsSchedule) {
   Model model;
   Parameter& x = model.add("x", {1}, init::zeros());

@@ -12,6 +12,7 @@
 #include "espalier/optim/adagrad.h"
 #include "espalier/optim/adam.h"
 #include "espalier/optim/adamw.h"
+#include "espalier/optim/ftrl.h"
 #include "espalier/optim/rmsprop.h"
 #include "espalier/optim/sgd.h"
 
@@ -93,6 +94,16 @@ std::vector<Rule> rules() {
       {"Adam",
        maker<Adam>(AdamOptions{.learning_rate = 0.1, .beta1 = 0.8, .beta2 = 0.9, .epsilon = 1e-3, .weight_decay = 0.2}),
        [](Number& x, double g, int t) { adam_by_hand(x, g + 0.2 * x.value, t, 0.1); }},
+      {"Ftrl", maker<Ftrl>(FtrlOptions{.learning_rate = 0.1, .beta = 0.5, .l1 = 0.3, .l2 = 0.2}),
+       [](Number& x, double g, int) {
+         const double sign = x.value < 0 ? -1 : 1;
+         if (x.a == 0 && x.b == 0 && x.value != 0) x.a = -x.value * (0.5 / 0.1 + 0.2) - sign * 0.3;
+         const double sigma = (std::sqrt(x.b + g * g) - std::sqrt(x.b)) / 0.1;
+         x.a += g - sigma * x.value;
+         x.b += g * g;
+         const double beyond = std::abs(x.a) - 0.3;
+         x.value = beyond <= 0 ? 0 : (x.a < 0 ? beyond : -beyond) / ((0.5 + std::sqrt(x.b)) / 0.1 + 0.2);
+       }},
       {"AdamW",
        maker<AdamW>(
            AdamWOptions{.learning_rate = 0.1, .beta1 = 0.8, .beta2 = 0.9, .epsilon = 1e-3, .weight_decay = 0.2}),

@@ -56,8 +56,8 @@ class PlanCheck {
   }
   /// What is written for a node: a part of another is told from it by its place alone.
   std::int32_t mark_of(std::int32_t v) const { return plan_.inside[index(v)] >= 0 ? plan_.inside[index(v)] : v; }
-  static bool has(std::uint32_t mask, std::size_t operand) {
-    return (mask >> std::min<std::size_t>(operand, 31) & 1U) != 0;
+  static bool has(std::uint64_t mask, std::size_t operand) {
+    return (mask >> std::min(operand, Facts::kLastBit) & 1U) != 0;
   }
 
   void check_order() {
@@ -85,21 +85,20 @@ class PlanCheck {
         row_of_[index(rows_of(t)[index(r)])] = r;
       }
   }
-  // Further results, which are no nodes: those of a step lie one behind the other.
+  // Further results, which are no nodes: all of them together, as if row by row.
   template <class F>
-  void for_each_further(std::int32_t v, const F& f) const {
-    for (std::int32_t k = 0; k < facts(v).further; ++k) {
-      const std::int64_t bytes = facts(v).further_bytes[index(k)];
-      const std::int64_t piece = (*at_)[index(plan_.further[index(step_of_[index(v)])] + k)];
-      f(piece + row_of_[index(v)] * bytes, bytes, kFurtherMarks + 3 * v + k);
-    }
+  void with_further(std::int32_t v, const F& f) const {
+    const std::int64_t bytes = facts(v).further_bytes;
+    if (bytes == 0) return;
+    const std::int64_t piece = (*at_)[index(plan_.further[index(step_of_[index(v)])])];
+    f(piece + row_of_[index(v)] * bytes, bytes, kFurtherMarks + v);
   }
   void write_further(std::int32_t v) {
-    for_each_further(v, [&](std::int64_t at, std::int64_t bytes, std::int32_t mark) { write(at, bytes, mark); });
+    with_further(v, [&](std::int64_t at, std::int64_t bytes, std::int32_t mark) { write(at, bytes, mark); });
   }
   bool holds_further(std::int32_t v) const {
     bool all = true;
-    for_each_further(v, [&](std::int64_t at, std::int64_t bytes, std::int32_t mark) { all &= holds(at, bytes, mark); });
+    with_further(v, [&](std::int64_t at, std::int64_t bytes, std::int32_t mark) { all &= holds(at, bytes, mark); });
     return all;
   }
 
@@ -142,9 +141,9 @@ class PlanCheck {
     std::int64_t copied = 0;
     for (std::int32_t t = 0; t < plan_.steps(); ++t) {
       const auto rows = rows_of(t);
-      std::uint32_t met = 0;
+      std::uint64_t met = 0;
       for (const Block& block : plan_.blocks_of(t)) {
-        met |= 1U << block.operand;
+        met |= std::uint64_t{1} << block.operand;
         const std::int64_t bytes = operand_bytes(t, block.operand);
         const BlockColumn column = problem_.column(problem_.signature[index(rows[0])], block.operand);
         EXPECT_EQ(block.before, column.before);
@@ -162,7 +161,7 @@ class PlanCheck {
         EXPECT_EQ(std::vector(copies.begin(), copies.end()), expected);
         copied += bytes * std::ssize(expected);
       }
-      const std::uint32_t wanted = facts(rows[0]).blocks;
+      const std::uint64_t wanted = facts(rows[0]).blocks;
       EXPECT_EQ(met & ~wanted, 0U);
       check_shared_blocks(t);
       if (facts(rows[0]).gathers) continue;
@@ -177,11 +176,11 @@ class PlanCheck {
   /// Operands of one block are in one piece, all of them or none.
   void check_shared_blocks(std::int32_t step) {
     const std::int32_t signature = problem_.signature[index(rows_of(step)[0])];
-    const std::uint32_t wanted = problem_.facts[index(signature)].blocks;
+    const std::uint64_t wanted = problem_.facts[index(signature)].blocks;
     const auto blocks = plan_.blocks_of(step);
     for (const Block& block : blocks) {
       const std::int32_t first = problem_.column(signature, block.operand).first;
-      for (std::int32_t operand = 0; operand < 31; ++operand) {
+      for (std::int32_t operand = 0; operand < 63; ++operand) {
         if (!has(wanted, index(operand)) || problem_.column(signature, operand).first != first) continue;
         const auto other =
             std::find_if(blocks.begin(), blocks.end(), [&](const Block& each) { return each.operand == operand; });
@@ -201,13 +200,10 @@ class PlanCheck {
     ASSERT_EQ(plan_.saved_at.size(), index(plan_.steps()));
     std::vector<std::int64_t> rows(problem_.facts.size(), 0);
     for (std::int32_t t = 0; t < plan_.steps(); ++t) rows[index(signature_of(t))] += std::ssize(rows_of(t));
-    std::int32_t computing = 0;
     for (std::int32_t t = 0; t < plan_.steps(); ++t) {
-      computing += facts(rows_of(t)[0]).result == 0 ? 1 : 0;
       EXPECT_EQ(plan_.saved_at[index(t)] >= 0, saves(t)) << "step " << t;
       EXPECT_EQ(plan_.signature_rows[index(t)], rows[index(signature_of(t))]);
     }
-    EXPECT_EQ(plan_.computing_steps, computing);
     if (problem_.lifetime == Lifetime::kFinish) return;
     check_follow(plan_.saved_at, &Facts::saved_bytes);
     check_follow(plan_.gradients.deferred_at, &Facts::deferred_bytes);
@@ -264,10 +260,9 @@ class PlanCheck {
     open(plan_.values);
     for (std::int32_t t = 0; t < plan_.steps(); ++t) {
       const auto rows = rows_of(t);
-      if (facts(rows[0]).result > 0) continue;  // computed with its cell
       for (const Block& block : plan_.blocks_of(t))
         for (std::int32_t r : plan_.copies_of(block)) write_copy(t, block, r);
-      for_each_result(t, [&](std::int32_t v) { write(v); });
+      for (std::int32_t v : rows) write(v);
       for (std::int32_t v : rows) write_further(v);
       const std::int64_t saved = facts(rows[0]).saved_bytes * std::ssize(rows);
       if (saves(t)) write(plan_.saved_at[index(t)], saved, mark_of_saved(t));
@@ -278,16 +273,10 @@ class PlanCheck {
               << "node " << u << " is read in step " << t << " by " << v;
         }
       for (const Block& block : plan_.blocks_of(t)) ASSERT_NO_FATAL_FAILURE(check_rows_of(t, block));
-      for_each_result(t, [&](std::int32_t v) { ASSERT_TRUE(holds(v)) << "node " << v << " in step " << t; });
+      for (std::int32_t v : rows) ASSERT_TRUE(holds(v)) << "node " << v << " in step " << t;
       for (std::int32_t v : rows) ASSERT_TRUE(holds_further(v)) << "results of node " << v << " in step " << t;
     }
     check_end();
-  }
-  /// Of the nodes of a step; but for cells, these are the nodes.
-  template <class F>
-  void for_each_result(std::int32_t step, const F& f) const {
-    for (std::int32_t v : rows_of(step))
-      for (std::int32_t k = 0; k < results_of(problem_, v); ++k) f(v + k);
   }
   std::int32_t mark_of_saved(std::int32_t step) const { return problem_.size() + step; }
   std::int32_t mark_of_copy(const Block& block) const {
@@ -311,30 +300,29 @@ class PlanCheck {
   void check_end() {
     const std::int32_t n = problem_.size();
     std::vector<std::uint8_t> stays(index(n), 0);
-    std::vector<std::uint32_t> further_stays(index(n), 0);
+    std::vector<std::uint8_t> further_stays(index(n), 0);
     const bool training = problem_.lifetime == Lifetime::kTraining;
     for (std::int32_t v = 0; v < n; ++v) {
-      if (problem_.lifetime == Lifetime::kAll || problem_.is_output[index(v)] != 0 ||
+      if (problem_.lifetime == Lifetime::kAll || (problem_.is_output[index(v)] & Problem::kOutput) != 0 ||
           (training && facts(v).keeps_output))
         stays[index(v)] = 1;
       const auto operands = operands_of(v);
       for (std::size_t k = 0; k < operands.size(); ++k)
         if (training && operands[k] >= 0 && has(facts(v).keeps_inputs, k)) {
           if (is_further(v, k))
-            further_stays[index(operands[k])] = ~0U;
+            further_stays[index(operands[k])] = 1;
           else
             stays[index(operands[k])] = 1;
         }
-      if (problem_.lifetime == Lifetime::kAll) further_stays[index(v)] = ~0U;
-      if (training) further_stays[index(v)] |= facts(v).keeps_further;
+      if (problem_.lifetime == Lifetime::kAll || (problem_.is_output[index(v)] & Problem::kFurtherOutput) != 0 ||
+          (training && facts(v).keeps_further))
+        further_stays[index(v)] = 1;
     }
     for (std::int32_t v = 0; v < n; ++v) {
-      std::uint32_t bit = 1;
-      for_each_further(v, [&](std::int64_t at, std::int64_t bytes, std::int32_t mark) {
-        const bool lasts = (plan_.lasting[index(step_of_[index(v)])] & bit) != 0;
-        EXPECT_TRUE(lasts || (further_stays[index(v)] & bit) == 0) << "node " << v;
+      with_further(v, [&](std::int64_t at, std::int64_t bytes, std::int32_t mark) {
+        const bool lasts = plan_.further_lasts[index(step_of_[index(v)])] != 0;
+        EXPECT_TRUE(lasts || further_stays[index(v)] == 0) << "node " << v;
         EXPECT_TRUE(!lasts || holds(at, bytes, mark)) << "results of node " << v << " should last";
-        bit <<= 1;
       });
     }
     for (std::int32_t v = 0; v < n; ++v) {
@@ -362,20 +350,21 @@ class PlanCheck {
   /// is what cells leave. A cell reads the gradients of all its results, zeros where nobody gave one.
   void run_backward(const Layout& layout, bool all_stay) {
     open(layout);
-    std::vector<std::uint8_t> written = problem_.is_output;  // those have one from the beginning
+    // Outputs have one from the beginning.
+    std::vector<std::uint8_t> written(index(problem_.size()), 0);
     std::vector<std::uint8_t> further_written(written.size(), 0);
+    for (std::int32_t v = 0; v < problem_.size(); ++v) {
+      written[index(v)] = problem_.is_output[index(v)] & Problem::kOutput;
+      further_written[index(v)] = (problem_.is_output[index(v)] & Problem::kFurtherOutput) != 0 ? 1 : 0;
+    }
     const auto require = [&](std::int32_t v, std::int32_t step) {
       ASSERT_TRUE(written[index(v)] == 0 || holds(v)) << "gradient of node " << v << " in step " << step;
     };
     for (std::int32_t v = 0; v < problem_.size(); ++v)
       if (written[index(v)] != 0) write(v);
+    for (std::int32_t v = 0; v < problem_.size(); ++v)
+      if (further_written[index(v)] != 0) write_further(v);
     for (std::int32_t t = plan_.steps() - 1; t >= 0; --t) {
-      if (facts(rows_of(t)[0]).result > 0) continue;
-      if (results_of(problem_, rows_of(t)[0]) > 1)
-        for_each_result(t, [&](std::int32_t v) {
-          if (written[index(v)] == 0) write(v);
-          written[index(v)] = 1;
-        });
       for (const Block& block : plan_.blocks_of(t))
         for (std::int32_t r : plan_.copies_of(block)) write_copy(t, block, r);
       if (deferred_bytes(t) > 0) write(layout.deferred_at[index(t)], deferred_bytes(t), mark_of_deferred(t));
@@ -393,7 +382,7 @@ class PlanCheck {
           write(u);
           written[index(u)] = 1;
         }
-      for_each_result(t, [&](std::int32_t v) { ASSERT_NO_FATAL_FAILURE(require(v, t)); });
+      for (std::int32_t v : rows_of(t)) ASSERT_NO_FATAL_FAILURE(require(v, t));
       for (std::int32_t v : rows_of(t)) {
         ASSERT_TRUE(further_written[index(v)] == 0 || holds_further(v)) << "gradients of results of node " << v;
         write_further(v);  // zeros where nobody gave one

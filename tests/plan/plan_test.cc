@@ -272,12 +272,14 @@ Problem trees_of_cells(Random& random, int count) {
     std::vector<std::int32_t> states;
     for (const auto& children : batch::random_tree(random)) {
       if (batch::is_leaf(children)) {
-        states.push_back(builder.add_cell(leaf));
+        states.push_back(builder.add(leaf));
         continue;
       }
       const std::int32_t left = states[index(children[0])];
       const std::int32_t right = states[index(children[1])];
-      states.push_back(builder.add_cell(merge, {left, right, left + 1, right + 1}));
+      for (const std::int32_t h : {left, right}) builder.add_operand(h, false);
+      for (const std::int32_t c : {left, right}) builder.add_further_operand(c);
+      states.push_back(builder.add(merge));
     }
     builder.problem.is_output[index(states.back())] = 1;
   }
@@ -302,15 +304,17 @@ TEST(Plan, OfTreesOfCellsCopiesNoChildrenAndLaysThemSideBySide) {
     }
 }
 
-TEST(Plan, OfCellsCountsTheStepsThatCompute) {
+TEST(Plan, OfCellsCopiesFurtherResultsThatAreMultiplied) {
   ProblemBuilder builder;
-  const std::int32_t cell = builder.cell({}, {kRow, kRow, kRow}, {kRow}, {0});
-  std::int32_t last = builder.add_cell(cell, {Problem::kOutside});
-  for (int i = 0; i < 9; ++i) last = builder.add_cell(cell, {last + 2});
+  const std::int32_t cell = builder.cell({}, {kRow, kRow, kRow}, {}, {});
+  const std::int32_t product = builder.product(kRow, {kRow});
+  for (int i = 0; i < 10; ++i) {
+    builder.add_further_operand(builder.add(cell));
+    builder.add(product);
+  }
   const Plan plan = checked_plan_of(builder.problem);
-  EXPECT_EQ(plan.steps(), 30);
-  EXPECT_EQ(plan.computing_steps, 10);
-  EXPECT_EQ(plan.bound, 10);
+  EXPECT_EQ(plan.steps(), 2);
+  EXPECT_EQ(plan.copied_bytes, 10 * kRow);
 }
 
 TEST(Plan, OfCellsLeavesNothingForBackwardWhereThereIsNone) {
@@ -327,7 +331,7 @@ TEST(Plan, OfCellsGathersRowsInsteadOfCopyingThem) {
   const std::int32_t cell = builder.cell({}, {kRow}, {kRow}, {0});
   const std::int32_t product = builder.product(kRow, {kRow});
   for (int i = 0; i < 3; ++i) {
-    builder.add_cell(cell, {Problem::kOutside});
+    builder.add(cell, {Problem::kOutside});
     builder.add(product, {Problem::kOutside});
   }
   const Plan plan = checked_plan_of(builder.problem);
@@ -342,7 +346,7 @@ TEST(Plan, OfCellsCompletesBlocksThatMostStepsHave) {
   const std::int32_t cell = builder.cell({.keeps_inputs = 1}, {kRow}, {kRow}, {0});
   for (int i = 0; i < 3; ++i) {
     std::int32_t last = Problem::kOutside;
-    for (int t = 0; t < 5; ++t) last = builder.add_cell(cell, {last});
+    for (int t = 0; t < 5; ++t) last = builder.add(cell, {last});
   }
   const Plan training = checked_plan_of(varied(builder.problem, Strategy::kFrontier, Lifetime::kTraining));
   EXPECT_EQ(training.copied_bytes, 3 * kRow);
@@ -351,7 +355,7 @@ TEST(Plan, OfCellsCompletesBlocksThatMostStepsHave) {
     EXPECT_EQ(training.values.at[index(training.blocks[b].piece)],
               training.values.at[index(training.blocks[b - 1].piece)] + 3 * kRow);
   EXPECT_EQ(checked_plan_of(varied(builder.problem, Strategy::kFrontier, Lifetime::kFinish)).copied_bytes, 0);
-  for (int i = 0; i < 20; ++i) builder.add_cell(cell, {Problem::kOutside});
+  for (int i = 0; i < 20; ++i) builder.add(cell, {Problem::kOutside});
   EXPECT_EQ(checked_plan_of(varied(builder.problem, Strategy::kFrontier, Lifetime::kTraining)).copied_bytes, 0);
 }
 

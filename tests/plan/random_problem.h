@@ -19,44 +19,17 @@ inline const Facts& facts_of(const Problem& problem, std::int32_t v) {
   return problem.facts[index(problem.signature[index(v)])];
 }
 
-/// How many results the node that computes v has: those of a cell follow it.
-inline std::int32_t results_of(const Problem& problem, std::int32_t v) {
-  std::int32_t results = 1;
-  while (v + results < problem.size() && facts_of(problem, v + results).result == results) ++results;
-  return results;
-}
-
-/// The schedule of a problem by its strategy, as if operands from outside were not there. The results of a cell are
-/// scheduled as one node, and then as steps that follow each other.
+/// The schedule of a problem by its strategy, as if operands from outside were not there.
 inline batch::Schedule schedule_of(const Problem& problem) {
   std::vector<std::int32_t> begin{0};
   std::vector<std::int32_t> inputs;
-  std::vector<std::int32_t> signature;
-  std::vector<std::int32_t> computing;  // the nodes that are scheduled
-  std::vector<std::int32_t> number;     // of the one that computes a node
   for (std::int32_t v = 0; v < problem.size(); ++v) {
-    if (facts_of(problem, v).result == 0) {
-      for (std::int32_t i = problem.input_begin[index(v)]; i < problem.input_begin[index(v) + 1]; ++i)
-        if (problem.inputs[index(i)] >= 0) inputs.push_back(number[index(problem.inputs[index(i)])]);
-      begin.push_back(static_cast<std::int32_t>(inputs.size()));
-      signature.push_back(problem.signature[index(v)]);
-      computing.push_back(v);
-    }
-    number.push_back(static_cast<std::int32_t>(computing.size()) - 1);
+    for (std::int32_t i = problem.input_begin[index(v)]; i < problem.input_begin[index(v) + 1]; ++i)
+      if (problem.inputs[index(i)] >= 0) inputs.push_back(problem.inputs[index(i)]);
+    begin.push_back(static_cast<std::int32_t>(inputs.size()));
   }
-  const batch::Schedule made =
-      batch::schedule(problem.strategy, {signature, static_cast<std::int32_t>(problem.facts.size()), begin, inputs});
-  batch::Schedule all = made;
-  all.order.clear();
-  all.step_begin.assign(1, 0);
-  for (std::int64_t t = 0; t < made.steps(); ++t) {
-    const auto step = made.step(t);
-    for (std::int32_t k = 0; k < results_of(problem, computing[index(step[0])]); ++k) {
-      for (std::int32_t c : step) all.order.push_back(computing[index(c)] + k);
-      all.step_begin.push_back(static_cast<std::int32_t>(all.order.size()));
-    }
-  }
-  return all;
+  return batch::schedule(problem.strategy,
+                         {problem.signature, static_cast<std::int32_t>(problem.facts.size()), begin, inputs});
 }
 
 /// Writes problems by hand.
@@ -83,10 +56,10 @@ class ProblemBuilder {
     return kind({.row_bytes = bytes, .side_by_side = true}, operands);
   }
   /// A cell with these rows of results; `block` is, by operand, the number of the block that it is a part of, or -1.
-  /// Returns the kind of the first result; those of the others follow.
   std::int32_t cell(Facts facts, const std::vector<std::int64_t>& results, const std::vector<std::int64_t>& operands,
                     const std::vector<std::int32_t>& block) {
     facts.row_bytes = results[0];
+    for (std::size_t k = 1; k < results.size(); ++k) facts.further_bytes += results[k];
     facts.gathers = facts.saves_for_backward_only = true;
     std::vector<BlockColumn> columns(operands.size());
     for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -99,18 +72,7 @@ class ProblemBuilder {
     for (BlockColumn& column : columns) column.row_bytes = columns[index(column.first)].row_bytes;
     const std::int32_t made = kind(facts, operands);
     problem.columns.back() = columns;
-    for (std::size_t k = 1; k < results.size(); ++k)
-      kind({.row_bytes = results[k], .keeps_output = facts.keeps_output, .result = static_cast<std::int32_t>(k)},
-           {results[0]});
     return made;
-  }
-  /// Returns the first of its results, which the others follow.
-  std::int32_t add_cell(std::int32_t kind, const std::vector<std::int32_t>& operands = {}) {
-    const std::int32_t first = add(kind, operands);
-    for (std::int32_t next = kind + 1; next < std::ssize(problem.facts) && problem.facts[index(next)].result > 0;
-         ++next)
-      add(next, {first});
-    return first;
   }
   std::int32_t add(std::int32_t kind, const std::vector<std::int32_t>& operands = {}) {
     for (std::int32_t u : operands) add_operand(u, false);
@@ -153,7 +115,6 @@ class RandomProblem {
     const std::int64_t form = random_.below(7);
     if (form >= 5) return draw_cell(facts, operands);
     any_number_.push_back(form == 4 ? 1 : 0);
-    starts_.push_back(static_cast<std::int32_t>(builder_.problem.facts.size()));
     if (form <= 1 && !operands.empty()) {
       facts.blocks = random_.next() & ((1U << operands.size()) - 1);
       facts.is_product = facts.defers = true;
@@ -167,15 +128,9 @@ class RandomProblem {
 
   void draw_cell(Facts facts, const std::vector<std::int64_t>& operands) {
     any_number_.push_back(0);
-    starts_.push_back(static_cast<std::int32_t>(builder_.problem.facts.size()));
     std::vector<std::int64_t> results(index(1 + random_.below(3)));
     for (std::int64_t& bytes : results) bytes = draw_bytes();
-    if (one_in(2)) {
-      facts.further = static_cast<std::int32_t>(results.size()) - 1;
-      facts.keeps_further = random_.next() & 3U;
-      for (std::size_t k = 1; k < results.size(); ++k) facts.further_bytes[k - 1] = results[k];
-      results.resize(1);
-    }
+    facts.keeps_further = one_in(2);
     std::vector<std::int32_t> block;
     for (std::size_t i = 0; i < operands.size(); ++i) block.push_back(static_cast<std::int32_t>(random_.below(3)) - 1);
     if (one_in(2)) facts.deferred_bytes = 4 * (1 + random_.below(5));
@@ -184,17 +139,15 @@ class RandomProblem {
   }
 
   void draw_node(std::int64_t reach) {
-    const auto drawn = index(random_.below(std::ssize(starts_)));
-    const std::int32_t kind = starts_[drawn];
+    const auto kind = static_cast<std::int32_t>(random_.below(std::ssize(any_number_)));
     std::vector<std::int64_t> operands = builder_.problem.operand_bytes[index(kind)];
-    if (any_number_[drawn] != 0) operands.assign(index(random_.below(40)), draw_bytes());
-    const Facts& facts = builder_.problem.facts[index(kind)];
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-      const bool is_placed = facts.side_by_side || (facts.blocks >> std::min<std::size_t>(i, 31) & 1U) != 0;
-      if (is_placed || !draw_further_operand(reach)) draw_operand(operands[i], reach);
-    }
-    for (std::int32_t v = builder_.add_cell(kind); v < builder_.problem.size(); ++v)
-      builder_.problem.is_output[index(v)] = one_in(10) ? 1 : 0;
+    if (any_number_[index(kind)] != 0) operands.assign(index(random_.below(40)), draw_bytes());
+    for (const std::int64_t bytes : operands)
+      if (!draw_further_operand(reach)) draw_operand(bytes, reach);
+    const std::int32_t v = builder_.add(kind);
+    std::uint8_t& is_output = builder_.problem.is_output[index(v)];
+    if (one_in(10)) is_output |= Problem::kOutput;
+    if (facts_of(builder_.problem, v).further_bytes > 0 && one_in(10)) is_output |= Problem::kFurtherOutput;
   }
 
   /// Results of an earlier cell that are no nodes, whatever their size; false where none is met.
@@ -202,7 +155,7 @@ class RandomProblem {
     const std::int32_t nodes = builder_.problem.size();
     if (nodes == 0 || !one_in(3)) return false;
     const auto u = static_cast<std::int32_t>(nodes - 1 - random_.below(std::min<std::int64_t>(reach, nodes)));
-    if (facts_of(builder_.problem, u).further == 0) return false;
+    if (facts_of(builder_.problem, u).further_bytes == 0) return false;
     builder_.add_further_operand(u);
     return true;
   }
@@ -222,8 +175,7 @@ class RandomProblem {
 
   Random& random_;
   ProblemBuilder builder_;
-  std::vector<std::int32_t> starts_;      // the kinds to draw from: those of further results follow their cells
-  std::vector<std::uint8_t> any_number_;  // beside them
+  std::vector<std::uint8_t> any_number_;  // by kind
 };
 
 }  // namespace espalier::plan

@@ -23,6 +23,7 @@ using LossOf = std::function<Expr(Graph&, std::vector<Expr>& inputs)>;
 /// The loss, then the gradients of all parameters (zeros where there is none) and of the inputs.
 inline std::vector<Tensor> numbers_of(const Model& model, const GraphOptions& options, const LossOf& record) {
   Graph graph(options);
+  graph.set_step(options.step.value_or(0));  // the same masks in every way
   std::vector<Expr> inputs;
   const Expr loss = record(graph, inputs);
   Gradients gradients;

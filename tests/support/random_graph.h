@@ -511,6 +511,7 @@ inline Expr total(const Recipe& recipe, const std::vector<Expr>& losses) {
 /// Records the instances of a recipe in the order given, each with its number there as key, and their loss.
 inline RandomGraph record(Graph& graph, const RandomNet& net, const Recipe& recipe, std::span<const std::size_t> order,
                           const Midway& midway = {}) {
+  if (graph.size() == 0) graph.set_step(0);  // the same masks in every way
   RandomGraph result;
   std::vector<Expr> states;
   std::vector<Expr> contexts;

@@ -61,7 +61,8 @@ TEST_P(AheadWithThreads, GivesTheBitsOfOneMinibatchAfterTheOther) {
   AheadNet other;
   std::vector<double> losses;
   optim::Sgd sgd(one.model, {.learning_rate = 0.1});
-  Graph graph;
+  StepCounter counter;
+  Graph graph({.counter = &counter});
   for (std::int64_t i = 0; i < kSteps; ++i) {
     graph.clear();
     const Expr loss = one.loss(graph, i);
@@ -69,7 +70,8 @@ TEST_P(AheadWithThreads, GivesTheBitsOfOneMinibatchAfterTheOther) {
     losses.push_back(loss.scalar());
   }
   optim::Sgd ahead_sgd(other.model, {.learning_rate = 0.1});
-  Ahead ahead;
+  StepCounter ahead_counter;
+  Ahead ahead({.counter = &ahead_counter});
   std::vector<double> ahead_losses;
   const auto record = [&](Graph& to, std::int64_t i) { return other.loss(to, i); };
   const auto run = [&](const Expr& loss, std::int64_t i) {
@@ -81,6 +83,7 @@ TEST_P(AheadWithThreads, GivesTheBitsOfOneMinibatchAfterTheOther) {
   EXPECT_EQ(ahead_losses, losses);
   EXPECT_EQ(other.numbers(), one.numbers());
   EXPECT_EQ(ahead.statistics().runs, kSteps);
+  EXPECT_EQ(ahead_counter.next(), counter.next());
 }
 
 TEST_P(AheadWithThreads, GivesTheBitsOfOneMinibatchAfterTheOtherWithAnOptimizerThatSteps) {
@@ -88,13 +91,15 @@ TEST_P(AheadWithThreads, GivesTheBitsOfOneMinibatchAfterTheOtherWithAnOptimizerT
   AheadNet one;
   AheadNet other;
   optim::Adam adam(one.model, {.learning_rate = 0.01});
+  StepCounter counter;
   for (std::int64_t i = 0; i < kSteps; ++i) {
-    Graph graph;
+    Graph graph({.counter = &counter});
     one.loss(graph, i).backward();
     adam.step();
   }
   optim::Adam ahead_adam(other.model, {.learning_rate = 0.01});
-  Ahead ahead;
+  StepCounter ahead_counter;
+  Ahead ahead({.counter = &ahead_counter});
   ahead.run(
       kSteps, [&](Graph& to, std::int64_t i) { return other.loss(to, i); },
       [&](const Expr& loss, std::int64_t) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,11 +47,14 @@ class LearnListOps : public ::testing::Test {
     set_thread_count(threads);
     const data::ListOpsSplit data = sets(150, 10);
     ListOpsNet net(kSmall, options.seed);
-    ListOpsTrainer trainer(net, data.train, options);
-    trainer.run_epoch();
-    trainer.run_epoch();
+    train(net, data.train, options);
     net.save(file("weights"));
     return read_file(file("weights"));
+  }
+
+  static RunResult train(const ListOpsNet& net, std::span<const data::Tree> trees, const ListOpsTraining& options) {
+    const ListOpsTask task(net, trees, {});
+    return Trainer(net.model(), task, trainer_options(options, net.sizes())).run();
   }
 
   static std::string refusal_of_loading(const fs::path& path) {
@@ -79,14 +83,11 @@ TEST_F(LearnListOps, LowersTheLossAndBeatsTheMajorityBaseline) {
   const data::ListOpsSplit data = sets(1500, 300);
   ListOpsNet net({.embedding = 16, .hidden = 32}, 1);
   const ListOpsScore before = evaluate(net, data.held_out);
-  ListOpsTrainer trainer(net, data.train, {.batch = 16, .learning_rate = 5e-3, .epochs = 4});
-  const ListOpsScore first = trainer.run_epoch();
-  ListOpsScore last;
-  for (int epoch = 2; epoch <= 4; ++epoch) last = trainer.run_epoch();
+  const RunResult run = train(net, data.train, {.batch = 16, .learning_rate = 5e-3, .epochs = 4});
   const ListOpsScore after = evaluate(net, data.held_out);
-  EXPECT_EQ(first.instances, 1500);
   EXPECT_EQ(after.instances, 300);
-  EXPECT_LT(last.loss(), first.loss());
+  EXPECT_LT(run.history[3].loss, run.history[0].loss);
+  EXPECT_GT(run.history[3].accuracy.value(), run.history[0].accuracy.value());
   EXPECT_LT(after.loss(), before.loss());
   EXPECT_GT(after.accuracy(), data::majority_baseline(data.held_out) + 0.1);
 }
@@ -120,23 +121,10 @@ TEST_F(LearnListOps, TheScoreDoesNotDependOnTheThreadCount) {
   }
 }
 
-TEST_F(LearnListOps, TellsHowFarItIs) {
-  const data::ListOpsSplit data = sets(50, 10);
-  ListOpsNet net(kSmall, 1);
-  ListOpsTrainer trainer(net, data.train, {.batch = 16});
-  std::vector<std::int64_t> done;
-  const ListOpsScore score = trainer.run_epoch([&](std::int64_t instances, const ListOpsScore& so_far) {
-    EXPECT_EQ(so_far.instances, instances);
-    done.push_back(instances);
-  });
-  EXPECT_EQ(done, (std::vector<std::int64_t>{16, 32, 48, 50}));
-  EXPECT_EQ(score.instances, 50);
-}
-
 TEST_F(LearnListOps, SavedAndLoadedGivesTheSameScoreToTheBit) {
   const data::ListOpsSplit data = sets(200, 100);
   ListOpsNet net(kSmall, 1);
-  ListOpsTrainer(net, data.train, {}).run_epoch();
+  train(net, data.train, {.epochs = 1});
   net.save(file("net"), {{"note", "kept"}});
   Metadata facts;
   const ListOpsNet loaded = ListOpsNet::load(file("net"), &facts);
@@ -179,13 +167,6 @@ TEST_F(LearnListOps, RefusesSizesThatAreNotThoseOfTheTensorsBeforeTakingMemoryFo
   EXPECT_EQ(
       refusal_of_loading(file("other")),
       file("other").string() + ": by its metadata \"classify.W\" is [65536, 10], and the tensor there is [16, 10]");
-}
-
-TEST_F(LearnListOps, RefusesToTrainOnNothing) {
-  ListOpsNet net(kSmall, 1);
-  EXPECT_THROW(ListOpsTrainer(net, {}, {}), UsageError);
-  const data::ListOpsSplit data = sets(1, 1);
-  EXPECT_THROW(ListOpsTrainer(net, data.train, {.batch = 0}), UsageError);
 }
 
 }  // namespace

@@ -1,0 +1,139 @@
+#include "espalier/blocks/data_place.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "espalier/data/value.h"
+
+namespace espalier::blocks {
+namespace {
+
+/// A step of a JSON pointer (RFC 6901).
+std::string escaped(std::string_view step) {
+  std::string text = "/";
+  for (const char c : step) {
+    if (c == '~')
+      text += "~0";
+    else if (c == '/')
+      text += "~1";
+    else
+      text += c;
+  }
+  return text;
+}
+
+/// Of the steps to a place deep down, those in the middle are left out.
+constexpr std::size_t kShownAtEachEnd = 10;
+
+class PlaceSearch {
+ public:
+  PlaceSearch(const std::vector<const void*>& wanted, std::span<const MemberPart> members) : members_(members) {
+    for (std::size_t i = 0; i < wanted.size(); ++i) rank_.try_emplace(wanted[i], i);
+    rank_.erase(nullptr);
+  }
+
+  std::string run(const InputType& type, const void* data) {
+    visit(type, data, 0, "");
+    while (!open_.empty()) {
+      const std::size_t at = open_.back();
+      open_.pop_back();
+      add_parts(at);
+    }
+    std::vector<std::size_t> steps;
+    for (std::size_t at = best_; at != 0; at = found_[at].parent) steps.push_back(at);
+    std::reverse(steps.begin(), steps.end());
+    std::string place;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (steps.size() > 2 * kShownAtEachEnd && i == kShownAtEachEnd) {
+        const std::size_t skipped = steps.size() - 2 * kShownAtEachEnd;
+        place += fmt::format("/... {} more ...", skipped);
+        i += skipped;
+      }
+      place += found_[steps[i]].step;
+    }
+    return place;
+  }
+
+ private:
+  struct Found {
+    const InputType* type;
+    const void* object;
+    std::size_t parent;
+    std::string step;
+  };
+  struct Visited {
+    const InputType* type;
+    const void* object;
+    bool operator==(const Visited&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Visited& visited) const {
+      return std::hash<const void*>()(visited.object) * 31 + std::hash<const void*>()(visited.type);
+    }
+  };
+
+  void visit(const InputType& type, const void* object, std::size_t parent, std::string step) {
+    if (object == nullptr || !visited_.insert({&type, object}).second) return;
+    const std::size_t at = found_.size();
+    found_.push_back({&type, object, parent, std::move(step)});
+    open_.push_back(at);
+    // A struct and its first member have one address. The member is found later.
+    const auto rank = rank_.find(object);
+    if (rank == rank_.end()) return;
+    const bool member_was_read = rank->second < kReadByTheInstruction;
+    if (rank->second < best_rank_ || (rank->second == best_rank_ && member_was_read)) {
+      best_rank_ = rank->second;
+      best_ = at;
+    }
+  }
+
+  void add_parts(std::size_t at) {
+    const InputType& type = *found_[at].type;
+    const void* const object = found_[at].object;
+    if (&type == &input_type<Value>()) return add_value(*static_cast<const Value*>(object), at);
+    for (const InputField& field : type.fields) visit(field.type(), field.get(object, keep_), at, escaped(field.name));
+    for (const MemberPart& member : members_)
+      if (member.whole == &type && type.fields.empty())
+        visit(*member.part, member.read(member.object, object), at, escaped(member.name));
+    if (type.elements == nullptr) return;
+    const std::int64_t size = type.size(object);
+    Slot* const slots = keep_.slots(size);
+    type.elements(object, slots, keep_);
+    for (std::int64_t i = 0; i < size; ++i) visit(type.element(), slots[i].input, at, escaped(std::to_string(i)));
+  }
+  void add_value(const Value& value, std::size_t at) {
+    const InputType& type = input_type<Value>();
+    if (value.is_map()) {
+      for (const Value::Entry& entry : value.entries()) visit(type, &entry.value, at, escaped(entry.key));
+    } else if (value.is_list()) {
+      const std::span<const Value> items = value.items();
+      for (std::size_t i = 0; i < items.size(); ++i) visit(type, &items[i], at, escaped(std::to_string(i)));
+    }
+  }
+
+  std::span<const MemberPart> members_;
+  std::unordered_map<const void*, std::size_t> rank_;  // of the addresses that are wanted: the lowest wins
+  std::vector<Found> found_;
+  std::vector<std::size_t> open_;
+  std::unordered_set<Visited, Hash> visited_;
+  std::size_t best_ = 0;
+  std::size_t best_rank_ = std::numeric_limits<std::size_t>::max();
+  Keep keep_;
+};
+
+}  // namespace
+
+std::string place_in_data(const InputType& type, const void* data, const std::vector<const void*>& wanted,
+                          std::span<const MemberPart> members) {
+  return PlaceSearch(wanted, members).run(type, data);
+}
+
+}  // namespace espalier::blocks

@@ -1,0 +1,21 @@
+/// Checks of numbers on the command line. Each names the value it found and the range it allows.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+
+namespace espalier::cli {
+
+/// A whole number from `least` to `most`.
+CLI::Validator whole_number(std::int64_t least, std::int64_t most);
+
+/// A whole number from 0 to 2^64 - 1.
+CLI::Validator whole_number_of_64_bits();
+
+/// A finite number above 0.
+CLI::Validator positive_number();
+
+/// A finite number, 0 or more.
+CLI::Validator non_negative_number();
+
+}  // namespace espalier::cli

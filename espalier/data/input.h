@@ -1,0 +1,36 @@
+/// Where a reader takes its bytes from: a file, standard input, or a text in memory.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include "espalier/base/export.h"
+
+namespace espalier::data {
+
+class ESPALIER_EXPORT Input {
+ public:
+  // Implicit, so that every reader takes a path.
+  // NOLINTBEGIN(google-explicit-constructor)
+  /// A file, plain or gzip: gzip is recognised by its first bytes, whatever the file is called. "-" is standard input.
+  Input(std::filesystem::path path) : path_(std::move(path)) {}
+  Input(const char* path) : path_(path) {}
+  Input(const std::string& path) : path_(path) {}
+  // NOLINTEND(google-explicit-constructor)
+
+  /// A text, which `name` names in errors.
+  static Input text(std::string text, std::string name = "text");
+
+  /// What errors call it: the path, "standard input", or the name of the text.
+  std::string name() const { return path_ == "-" ? "standard input" : path_.string(); }
+
+ private:
+  friend class ByteReader;
+
+  std::filesystem::path path_;  // or the name of the text
+  std::string text_;
+  bool in_memory_ = false;
+};
+
+}  // namespace espalier::data

@@ -1,0 +1,18 @@
+#include "espalier/models/registry.h"
+
+#include <array>
+
+namespace espalier::models {
+
+std::span<const Entry> registry() {
+  static constexpr std::array kEntries{
+      Entry{"sentiment", "Classifies phrases by their parse trees: treebanks such as the Stanford Sentiment Treebank.",
+            make_sentiment},
+      Entry{"tagger", "Tags the words of sentences: parts of speech from CoNLL-U, named entities from CoNLL columns.",
+            make_tagger},
+      Entry{"json", "Learns a field of any JSON lines from all other fields: a class or a number.", make_json},
+  };
+  return kEntries;
+}
+
+}  // namespace espalier::models

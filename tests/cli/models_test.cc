@@ -1,0 +1,106 @@
+/// The commands on standard models: train, eval, predict.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/cli/run_command.h"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::CommandResult;
+using testing::content_of;
+using ::testing::HasSubstr;
+
+class ModelCommands : public ::testing::Test {
+ protected:
+  ModelCommands() { fs::create_directories(folder_ / "streams"); }
+  ~ModelCommands() override {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+
+  CommandResult run(const std::vector<std::string>& arguments) const {
+    return testing::run_command(folder_ / "streams", arguments);
+  }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string write(const std::string& name, const std::string& bytes) const {
+    std::ofstream(folder_ / name, std::ios::binary) << bytes;
+    return path(name);
+  }
+  /// Records whose label follows from one field.
+  std::string records(const std::string& name, int count, const std::string& more = "") const {
+    std::string lines;
+    for (int i = 0; i < count; ++i)
+      lines += R"({"kind": "k)" + std::to_string(i % 3) + R"(", "n": )" + std::to_string(i) + R"(, "y": ")" +
+               (i % 3 == 0 ? "yes" : "no") + "\"}\n";
+    return write(name, lines + more);
+  }
+
+  fs::path folder_ = fs::temp_directory_path() / ("model_commands_" + std::to_string(::getpid()));
+};
+
+TEST_F(ModelCommands, TrainEvaluateAndPredict) {
+  const std::string data = records("train.jsonl", 60);
+  const CommandResult trained = run({"train", "json", "--data", data, "--label", "y", "--out", path("run"), "--epochs",
+                                     "6", "--hidden", "8", "--dropout", "0", "--optimizer", "adam(lr=0.03)"});
+  EXPECT_EQ(trained.code, 0) << trained.error;
+  EXPECT_THAT(trained.out, HasSubstr("54 training, 6 held-out and 0 test records"));
+  EXPECT_THAT(trained.out, HasSubstr("held_out: accuracy 1.0000"));
+
+  const CommandResult evaluated = run({"eval", path("run"), "--data", data, "--summary", path("summary.json")});
+  EXPECT_EQ(evaluated.code, 0) << evaluated.error;
+  EXPECT_THAT(evaluated.out, HasSubstr("test: accuracy 1.0000"));
+  EXPECT_EQ(nlohmann::json::parse(content_of(path("summary.json")))["records"], 60);
+
+  const CommandResult predicted = run({"predict", path("run"), records("new.jsonl", 150), "--batch", "16"});
+  EXPECT_EQ(predicted.code, 0) << predicted.error;
+  std::istringstream lines(predicted.out);
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count)
+    EXPECT_EQ(nlohmann::json::parse(line)["class"], count % 3 == 0 ? "yes" : "no") << "in the order of the records";
+  EXPECT_EQ(count, 150);
+}
+
+TEST_F(ModelCommands, RepeatARunFromItsFile) {
+  const std::string data = records("train.jsonl", 40);
+  ASSERT_EQ(
+      run({"train", "json", "--data", data, "--label", "y", "--out", path("first"), "--epochs", "2", "--hidden", "6"})
+          .code,
+      0);
+  const CommandResult again = run({"train", "json", "--config", path("first/run.json"), "--out", path("second")});
+  EXPECT_EQ(again.code, 0) << again.error;
+  EXPECT_EQ(content_of(path("first/weights.safetensors")), content_of(path("second/weights.safetensors")));
+  EXPECT_EQ(content_of(path("first/model.json")), content_of(path("second/model.json")));
+}
+
+TEST_F(ModelCommands, SayWhatIsWrong) {
+  const std::string damaged = records("damaged.jsonl", 20, "{\"y\": }\n");
+  const CommandResult refused = run({"train", "json", "--data", damaged, "--label", "y", "--out", path("run")});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.error, HasSubstr("damaged.jsonl:21:7: expected"));
+  const CommandResult skipped = run({"train", "json", "--data", damaged, "--label", "y", "--out", path("run"),
+                                     "--epochs", "1", "--hidden", "4", "--skip-damaged"});
+  EXPECT_EQ(skipped.code, 0) << skipped.error;
+  EXPECT_THAT(skipped.error, HasSubstr("1 damaged left out"));
+  const CommandResult no_data = run({"train", "json", "--label", "y", "--out", path("none")});
+  EXPECT_EQ(no_data.code, 2);
+  EXPECT_THAT(no_data.error, HasSubstr("--data must name a folder or a file of training data"));
+  const CommandResult no_choice = run({"train", "sentiment", "--data", damaged, "--cell", "lstm"});
+  EXPECT_EQ(no_choice.code, 2);
+  EXPECT_THAT(no_choice.error, HasSubstr("setting \"cell\" takes one of tree_lstm, tree_gru, tree_rnn, mv_rnn"));
+  const CommandResult no_run = run({"predict", path("nowhere")});
+  EXPECT_EQ(no_run.code, 1);
+  EXPECT_THAT(no_run.error, HasSubstr("model.json"));
+}
+
+}  // namespace
+}  // namespace espalier

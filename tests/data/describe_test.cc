@@ -1,0 +1,125 @@
+/// What `data describe` finds in files of each format.
+#include "espalier/data/describe.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "espalier/base/error.h"
+
+namespace espalier::data {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+class Describe : public ::testing::Test {
+ protected:
+  Describe() { fs::create_directories(folder_); }
+  ~Describe() override {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  fs::path write(const std::string& text) const {
+    std::ofstream(folder_ / "file", std::ios::binary) << text;
+    return folder_ / "file";
+  }
+  DataDescription of(const std::string& text, bool skip_damaged = false) const {
+    return describe(write(text), {.skip_damaged = skip_damaged});
+  }
+  /// The sentence with which the text is refused.
+  std::string refusal(const std::string& text) const {
+    try {
+      of(text);
+      return "not refused";
+    } catch (const DataError& error) {
+      return error.what();
+    }
+  }
+
+  fs::path folder_ = fs::path(::testing::TempDir()) / ("describe_" + std::to_string(::getpid()));
+};
+
+TEST_F(Describe, FindsTreebanks) {
+  const DataDescription found = of("(3 (2 It) (4 (2 's) (3 good)))\n(1 (2 It) (1 fails))\n(3 (3 Good) (2 It))\n");
+  EXPECT_EQ(found.format, DataFormat::kTreebank);
+  EXPECT_THAT(found.facts,
+              ElementsAre(Pair("trees", "3"), Pair("shape", "binary"), Pair("words per tree", "2 to 3, mean 2.3"),
+                          Pair("depth", "1 to 2, mean 1.3"), Pair("distinct words", "5")));
+  EXPECT_THAT(found.labels, ElementsAre(Count{"3", 2}, Count{"1", 1}));
+  EXPECT_EQ(found.model, "sentiment");
+  EXPECT_EQ(of("(S (NP I) (VP (V saw) (NP it) (ADV there)))\n").facts[1].second, "any number of children");
+}
+
+TEST_F(Describe, FindsConllu) {
+  const std::string sentence =
+      "# text = can't stop\n1-2\tcan't\t_\t_\t_\t_\t_\t_\t_\t_\n1\tca\tcan\tAUX\tMD\t_\t3\taux\t_\t_\n"
+      "2\tn't\tnot\tPART\tRB\t_\t3\tadvmod\t_\t_\n3\tstop\tstop\tVERB\tVB\t_\t0\troot\t_\t_\n\n";
+  const DataDescription found = of(sentence + sentence);
+  EXPECT_EQ(found.format, DataFormat::kConllu);
+  EXPECT_THAT(found.facts, ElementsAre(Pair("sentences", "2"), Pair("words per sentence", "3 to 3, mean 3.0"),
+                                       Pair("words with a head", "6"), Pair("tokens of several words", "2"),
+                                       Pair("empty nodes", "0"), Pair("distinct words", "3")));
+  EXPECT_THAT(found.labels, ElementsAre(Count{"AUX", 2}, Count{"PART", 2}, Count{"VERB", 2}));
+  EXPECT_EQ(found.model, "tagger");
+}
+
+TEST_F(Describe, FindsTaggedWordsAndTheirScheme) {
+  const DataDescription found = of("EU B-ORG\nrejects O\n\nNew B-LOC\nYork I-LOC\n.  O\n");
+  EXPECT_EQ(found.format, DataFormat::kTagged);
+  EXPECT_THAT(found.facts, ElementsAre(Pair("sentences", "2"), Pair("words per sentence", "2 to 3, mean 2.5"),
+                                       Pair("scheme of spans", "BIO"), Pair("distinct words", "5")));
+  EXPECT_THAT(found.labels, ElementsAre(Count{"O", 2}, Count{"B-LOC", 1}, Count{"B-ORG", 1}, Count{"I-LOC", 1}));
+  EXPECT_THAT(of("a I-X\nb B-X\n\n").facts[2].second, "IOB1");
+  EXPECT_THAT(of("a S-X\nb B-X\nc E-X\n\n").facts[2].second, "BIOES");
+  EXPECT_THAT(of("a S-X\nb B-X\nc M-X\nd E-X\n\n").facts[2].second, "BMES");
+  EXPECT_THAT(of("a NN\nb VB\n\n").facts[2].second, "none: plain tags");
+}
+
+TEST_F(Describe, FindsListOps) {
+  const DataDescription found = of("5\t5\n7\t( ( ( [MAX 2 ) 7 ) ] )\n");
+  EXPECT_EQ(found.format, DataFormat::kListOps);
+  EXPECT_THAT(found.facts[0], Pair("expressions", "2"));
+  EXPECT_THAT(found.facts[2], Pair("depth", "0 to 1, mean 0.5"));
+  EXPECT_THAT(found.labels, ElementsAre(Count{"5", 1}, Count{"7", 1}));
+}
+
+TEST_F(Describe, FindsJsonLinesAndPlans) {
+  const DataDescription found = of("{\"a\": 1, \"b\": \"x\"}\n\n{\"a\": 2.5, \"b\": \"y\"}\n");
+  EXPECT_EQ(found.format, DataFormat::kJsonLines);
+  EXPECT_THAT(found.facts, ElementsAre(Pair("records", "2"), Pair("bytes per record", "18 to 20, mean 19.0")));
+  EXPECT_THAT(found.fields, ElementsAre(Count{"b: a string", 2}, Count{"a: a float", 1}, Count{"a: an integer", 1}));
+  EXPECT_EQ(found.model, "json");
+  const DataDescription plans = of("{\"id\": 1, \"Plan\": {\"Node Type\": \"Seq Scan\"}}\n");
+  EXPECT_EQ(plans.format, DataFormat::kQueryPlans);
+  EXPECT_EQ(plans.model, "plans");
+}
+
+TEST_F(Describe, RefusesWhatItDoesNotKnow) {
+  EXPECT_THAT(refusal("once upon a time\n"), HasSubstr("file:1:1: expected labelled trees"));
+  EXPECT_THAT(refusal(""), HasSubstr("the file is empty"));
+  EXPECT_THAT(refusal("\n \n"), HasSubstr("the file is empty"));
+  EXPECT_THAT(refusal("\xFF\xFE\n"), HasSubstr("file:1:1"));
+  EXPECT_THROW(describe(folder_ / "missing"), ResourceError);
+}
+
+TEST_F(Describe, CountsDamagedRecords) {
+  const std::string trees = "(3 (2 It) (2 is))\n(3 (2 It)\n(1 (2 Not) (1 this))\n";
+  EXPECT_THAT(refusal(trees), HasSubstr("file:"));
+  const DataDescription found = of(trees, true);
+  EXPECT_EQ(found.report.records, 2);
+  EXPECT_EQ(found.report.damaged, 1);
+  const DataDescription json = of("{\"a\": 1}\n{\"a\": }\n{\"a\": 3}\n", true);
+  EXPECT_EQ(json.report.records, 2);
+  EXPECT_EQ(json.report.damaged, 1);
+}
+
+}  // namespace
+}  // namespace espalier::data

@@ -1,0 +1,209 @@
+/// The standard models with their data: they learn through the Trainer, come back from their folder with the same bits,
+/// and answer in order.
+#include "espalier/models/standard_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "espalier/base/error.h"
+#include "espalier/base/files.h"
+#include "espalier/data/json.h"
+#include "espalier/models/model_of.h"
+#include "espalier/train/evaluate.h"
+#include "espalier/train/trainer.h"
+#include "tests/support/refusal.h"
+
+namespace espalier::models {
+namespace {
+
+namespace fs = std::filesystem;
+using espalier::testing::refusal_of;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// A folder that goes with the test.
+class StandardModels : public ::testing::Test {
+ protected:
+  StandardModels() { fs::create_directories(folder_); }
+  ~StandardModels() override {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+
+  fs::path write(const std::string& name, const std::string& text) const {
+    fs::create_directories((folder_ / name).parent_path());
+    write_file_atomically(folder_ / name, text);
+    return folder_ / name;
+  }
+
+  static std::vector<std::string> answers(const StandardModel& model, const std::string& text, bool json_lines,
+                                          std::int64_t batch = 64) {
+    std::vector<std::string> all;
+    model.predict(data::Input::text(text), {.json_lines = json_lines, .batch = batch, .read = {}},
+                  [&](const Value& answer) { all.push_back(answer.to_text()); });
+    return all;
+  }
+
+  /// Trains on a file whose records it must learn by heart, saves and loads, and expects the same answers to `asked`.
+  /// Gives the metrics of the training data.
+  std::vector<train::Metric> learn(const std::string& name, const DataPlaces& places,
+                                   const std::vector<std::pair<std::string, std::string>>& settings, int epochs,
+                                   const std::string& asked, bool json_lines, std::size_t expected_answers) {
+    fs::remove_all(folder_ / "run");
+    const std::unique_ptr<StandardModel> model = make(name);
+    for (const auto& [key, value] : settings) model->settings().at(key).assign_text(value);
+    model->settings().at("held_out").assign(Value(0));
+    model->read_data(places);
+    model->build(3);
+    train::Trainer trainer(
+        model->weights(), *model,
+        {.folder = folder_ / "run", .epochs = epochs, .batch = 8, .optimizer = "adam(learning_rate=0.02)"});
+    model->save(folder_ / "run");
+    trainer.run();
+    model->weights().save(folder_ / "run" / "weights.safetensors");
+    const std::unique_ptr<StandardModel> loaded = load(folder_ / "run");
+    EXPECT_EQ(loaded->name(), name);
+    EXPECT_FALSE(loaded->describe().empty());
+    const std::vector<std::string> given = answers(*model, asked, json_lines);
+    EXPECT_EQ(given.size(), expected_answers);
+    EXPECT_EQ(answers(*loaded, asked, json_lines), given);
+    EXPECT_EQ(answers(*loaded, asked, json_lines, 1).size(), given.size());
+    last_answers_ = given;
+    return train::evaluate(*model, train::Split::kTrain).metrics;
+  }
+
+  fs::path folder_ = fs::temp_directory_path() / ("standard_models_" + std::to_string(::getpid()));
+  std::vector<std::string> last_answers_;
+};
+
+const std::string kTreebank =
+    "(4 (2 It) (4 (2 is) (4 good)))\n(0 (2 It) (0 (2 is) (0 bad)))\n(0 (1 not) (4 good))\n(4 (1 not) (0 bad))\n"
+    "(2 (2 It) (2 is))\n(4 good)\n(3 (2 It) (2 is) (3 fine))\n";
+
+TEST_F(StandardModels, LearnSentiment) {
+  const auto metrics = learn("sentiment", {{{write("trees.txt", kTreebank)}, {}, {}}},
+                             {{"embedding", "8"}, {"hidden", "12"}, {"dropout", "0"}}, 60, kTreebank, false, 7);
+  EXPECT_EQ(metrics[0].name, "accuracy");
+  EXPECT_EQ(metrics[0].value, 1);
+  EXPECT_THAT(last_answers_[0], HasSubstr(R"("class":"very positive")"));
+}
+
+TEST_F(StandardModels, LearnSentimentOfTwoClassesWithoutNeutralTrees) {
+  const auto metrics =
+      learn("sentiment", {{{write("trees.txt", kTreebank)}, {}, {}}},
+            {{"embedding", "8"}, {"hidden", "12"}, {"dropout", "0"}, {"classes", "2"}, {"cell", "tree_gru"}}, 60,
+            R"json({"tree": "(4 (2 It) (4 (2 is) (4 good)))"})json", true, 1);
+  EXPECT_EQ(metrics[0].value, 1);
+  EXPECT_THAT(last_answers_[0], HasSubstr(R"("class":"positive")"));
+}
+
+const std::string kColumns =
+    "Ann B-PER\nLee I-PER\nlives O\nin O\nRome B-LOC\n\nRome B-LOC\ncalls O\nAnn B-PER\n\nno O\none O\n\n";
+
+TEST_F(StandardModels, LearnToTagNames) {
+  const auto metrics = learn("tagger", {{{write("names.conll", kColumns)}, {}, {}}},
+                             {{"embedding", "8"}, {"hidden", "8"}, {"dropout", "0"}, {"min_count", "1"}}, 60,
+                             R"({"words": ["Ann", "lives", "in", "Rome"]})", true, 1);
+  EXPECT_EQ(metrics[0].name, "f1");
+  EXPECT_EQ(metrics[0].value, 1);
+  EXPECT_THAT(last_answers_[0], HasSubstr(R"("tags":["B-PER","O","O","B-LOC"])"));
+  EXPECT_THAT(last_answers_[0], HasSubstr(R"({"begin":3,"end":4,"type":"LOC","text":"Rome"})"));
+}
+
+TEST_F(StandardModels, LearnToTagPartsOfSpeechFromConllU) {
+  const std::string text =
+      "1\tIt\tit\tPRON\tPRP\t_\t2\tnsubj\t_\t_\n2\tworks\twork\tVERB\tVBZ\t_\t0\troot\t_\t_\n\n"
+      "1\tDogs\tdog\tNOUN\tNNS\t_\t0\troot\t_\t_\n\n";
+  for (const std::string characters : {"rare", "none"}) {
+    const auto metrics = learn("tagger", {{{write("words.conllu", text)}, {}, {}}},
+                               {{"embedding", "8"},
+                                {"hidden", "8"},
+                                {"dropout", "0"},
+                                {"crf", "false"},
+                                {"characters", characters},
+                                {"min_count", "1"},
+                                {"format", "conllu"}},
+                               60, text, false, 2);
+    EXPECT_EQ(metrics[0].name, "accuracy");
+    EXPECT_EQ(metrics[0].value, 1);
+  }
+}
+
+TEST_F(StandardModels, LearnClassesAndNumbersFromJson) {
+  std::string classes;
+  std::string numbers;
+  for (int i = 0; i < 24; ++i) {
+    const std::string fields =
+        R"("a": )" + std::to_string(i % 3) + R"(, "b": {"c": "k)" + std::to_string(i % 4) + "\"}";
+    classes += "{" + fields + R"(, "y": ")" + (i % 3 == 0 && i % 4 < 2 ? "yes" : "no") + "\"}\n";
+    numbers += "{" + fields + R"(, "y": )" + std::to_string(1.5 + i % 3 + 2 * (i % 4)) + "}\n";
+  }
+  const std::vector<std::pair<std::string, std::string>> settings{{"label", "y"}, {"hidden", "16"}, {"dropout", "0"}};
+  auto metrics = learn("json", {{{write("classes.jsonl", classes)}, {}, {}}}, settings, 40,
+                       R"({"a": 0, "b": {"c": "k1"}})", true, 1);
+  EXPECT_EQ(metrics[0].value, 1);
+  EXPECT_THAT(last_answers_[0], HasSubstr(R"("class":"yes")"));
+  metrics = learn("json", {{{write("numbers.jsonl", numbers)}, {}, {}}}, settings, 80, numbers, true, 24);
+  EXPECT_EQ(metrics[0].name, "rmse");
+  EXPECT_LT(metrics[0].value, 0.4);
+}
+
+TEST_F(StandardModels, FindDataByTheNamesOfFiles) {
+  write("data/en-train.txt", "x");
+  write("data/en-dev.txt", "x");
+  write("data/README", "x");
+  const DataPlaces places = find_data(folder_ / "data");
+  EXPECT_THAT(places[0], ElementsAre(folder_ / "data" / "en-train.txt"));
+  EXPECT_THAT(places[1], ElementsAre(folder_ / "data" / "en-dev.txt"));
+  EXPECT_TRUE(places[2].empty());
+  EXPECT_THAT(find_data(folder_ / "data" / "README")[0], ElementsAre(folder_ / "data" / "README"));
+  write("data/fr-train.txt", "x");
+  EXPECT_THAT(refusal_of<UsageError>([&] { find_data(folder_ / "data"); }),
+              HasSubstr("several entries could be the training data: en-train.txt, fr-train.txt"));
+  EXPECT_THAT(refusal_of<ResourceError>([&] { find_data(folder_ / "none"); }), HasSubstr("there is no such file"));
+}
+
+TEST_F(StandardModels, KeepGroupsTogetherWhenDataAreDivided) {
+  std::vector<std::string> groups;
+  for (int i = 0; i < 100; ++i) groups.push_back("g" + std::to_string(i / 4));
+  const std::vector<train::Split> splits = split_by_group(groups, {.held_out = 0.2, .test = 0.2, .seed = 5});
+  EXPECT_EQ(std::count(splits.begin(), splits.end(), train::Split::kHeldOut), 20);
+  EXPECT_EQ(std::count(splits.begin(), splits.end(), train::Split::kTest), 20);
+  for (std::size_t i = 0; i < groups.size(); ++i) EXPECT_EQ(splits[i], splits[i / 4 * 4]);
+  EXPECT_NE(split_by_group(groups, {.held_out = 0.2, .test = 0, .seed = 6}), splits);
+  EXPECT_EQ(refusal_of([] { split_by_group(std::vector<std::string>{"a"}, {.held_out = 0.9, .test = 0, .seed = 1}); }),
+            "1 training records are too few to set others apart");
+}
+
+TEST_F(StandardModels, RefuseWhatIsNoModelByName) {
+  EXPECT_THAT(refusal_of<UsageError>([] { make("sentimant"); }), HasSubstr("did you mean \"sentiment\"?"));
+  EXPECT_THAT(refusal_of<ResourceError>([&] { load(folder_); }), HasSubstr("model.json"));
+  write("model.json", R"({"format": 1, "model": "json"})");
+  EXPECT_THAT(refusal_of<DataError>([&] { load(folder_); }), HasSubstr("this does not describe a model"));
+  const auto model = make("json");
+  EXPECT_THAT(refusal_of<UsageError>([&] { model->settings().at("hiden"); }), HasSubstr("did you mean \"hidden\"?"));
+  EXPECT_THAT(refusal_of<UsageError>([&] { model->settings().at("hidden").assign_text("0"); }),
+              HasSubstr("setting \"hidden\" takes a whole number from 1 to 4096, and 0 was given"));
+  EXPECT_THAT(refusal_of<DataError>([&] {
+                model->read_data({{{write("empty.jsonl", "")}, {}, {}}});
+              }),
+              HasSubstr("empty.jsonl: expected training data, and there are none"));
+}
+
+TEST_F(StandardModels, SkipDamagedRecordsAndCountThem) {
+  const auto model = make("sentiment");
+  const fs::path trees = write("trees.txt", kTreebank + "(3 (2 broken)\n");
+  EXPECT_THAT(refusal_of<DataError>([&] { model->read_data({{{trees}, {}, {}}}); }), HasSubstr("trees.txt:8:"));
+  const data::ReadReport report = model->read_data({{{trees}, {}, {}}}, {.skip_damaged = true});
+  EXPECT_EQ(report.damaged, 1);
+  EXPECT_EQ(report.records, 7);
+}
+
+}  // namespace
+}  // namespace espalier::models
