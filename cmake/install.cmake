@@ -62,6 +62,7 @@ set(internal_headers
   espalier/exec/stopwatch.h
   espalier/graph/library_ops.h
   espalier/graph/limits.h
+  espalier/graph/repeat_shared.h
   espalier/kernels/grain.h
   espalier/kernels/onednn.h
   espalier/kernels/outer_product.h

@@ -52,7 +52,7 @@ std::vector<RunResult> Ensemble::train(const TrainerOptions& options) {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     TrainerOptions own = options;
     own.seed = options.seed + i;
-    if (!options.folder.empty()) own.folder = options.folder / fmt::format("seed-{}", own.seed);
+    if (!options.folder.empty()) own.folder = fmt::format("{}/seed-{}", options.folder, own.seed);
     results.push_back(Trainer(*members_[i].model, *members_[i].task, std::move(own)).run());
     if (results.back().ending == Ending::kInterrupted) break;
   }

@@ -13,7 +13,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -48,7 +47,7 @@ struct RunStarted {
   const Model& model;
   /// All that decides the numbers of the run: the options, then TrainerOptions::facts.
   const Settings& settings;
-  const std::filesystem::path& folder;  // empty: nothing is written
+  const std::string& folder;  // empty: nothing is written
   bool resumed = false;
   std::int64_t updates = 0;               // so far
   std::int64_t planned_updates = 0;       // of the whole run
@@ -84,7 +83,7 @@ struct Evaluated {
 };
 
 struct CheckpointWritten {
-  const std::filesystem::path& path;
+  std::string path;
   std::int64_t update = 0;
 };
 

@@ -22,7 +22,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -61,7 +60,7 @@ inline constexpr std::int64_t kSmallBatch = 2;
 
 struct TrainerOptions {
   /// Where the run is kept. Empty: nothing is written, and the run cannot be resumed.
-  std::filesystem::path folder = {};
+  std::string folder = {};
   Start start = Start::kResumeOrBegin;
 
   std::int32_t epochs = 10;

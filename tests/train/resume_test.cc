@@ -62,7 +62,7 @@ class Resuming : public ::testing::Test, public Observer {
   std::string refusal() {
     return refusal_of<UsageError>([&] { run(); });
   }
-  std::string folder_name() const { return "\"" + options_.folder.string() + "\""; }
+  std::string folder_name() const { return "\"" + options_.folder + "\""; }
 
   TemporaryFolder folder_;
   std::vector<Sentence> training_ = sentences(80, 5);
@@ -113,14 +113,14 @@ TEST_F(Resuming, ASecondCallOfTheSameTrainerGoesOn) {
 TEST_F(Resuming, ARunThatHasEndedOnlyLoadsItsWeights) {
   SmallNet trained(0.3);
   run(trained);
-  const std::string before = read_file(options_.folder / "checkpoint.safetensors");
+  const std::string before = read_file(options_.folder + "/checkpoint.safetensors");
   SmallNet again(0.3);
   on_step_ = [](std::int64_t) { FAIL() << "it trained"; };
   const RunResult result = run(again);
   EXPECT_TRUE(result.resumed);
   EXPECT_EQ(result.ending, Ending::kFinished);
   EXPECT_EQ(weights_of(again.model), weights_of(trained.model));
-  EXPECT_TRUE(before == read_file(options_.folder / "checkpoint.safetensors"));
+  EXPECT_TRUE(before == read_file(options_.folder + "/checkpoint.safetensors"));
 }
 
 TEST_F(Resuming, SaysHowAPersonResumes) {
@@ -183,7 +183,7 @@ TEST_F(Resuming, BeginsOnlyWhereNothingIsLost) {
   options_.start = Start::kBegin;  // that one has ended
   EXPECT_EQ(run().updates, 24);
   EXPECT_FALSE(resumed_);
-  fs::remove(options_.folder / "checkpoint.safetensors");
+  fs::remove(options_.folder + "/checkpoint.safetensors");
   EXPECT_EQ(refusal(), "folder " + folder_name() +
                            " has best weights of a run without its checkpoint: move them, or choose another folder");
 }
@@ -210,25 +210,25 @@ TEST_F(Resuming, RefusesASecondRunInTheSameFolder) {
   EXPECT_EQ(run().ending, Ending::kFinished);
   EXPECT_EQ(told, "run folder " + folder_name() + " is in use by process " + std::to_string(::getpid()) +
                       ": two runs cannot write to one folder");
-  EXPECT_FALSE(fs::exists(options_.folder / "run.lock"));
+  EXPECT_FALSE(fs::exists(options_.folder + "/run.lock"));
 }
 
 TEST_F(Resuming, IsNotStoppedByWhatADeadProcessLeft) {
   fs::create_directories(options_.folder);
-  std::ofstream(options_.folder / "run.lock") << "process 999999999";
-  std::ofstream(options_.folder / ".espalier-999999999-0.tmp") << "half a checkpoint";
-  std::ofstream(options_.folder / (".espalier-" + std::to_string(::getpid()) + "-99.tmp")) << "of a living process";
+  std::ofstream(options_.folder + "/run.lock") << "process 999999999";
+  std::ofstream(options_.folder + "/.espalier-999999999-0.tmp") << "half a checkpoint";
+  std::ofstream(options_.folder + ("/.espalier-" + std::to_string(::getpid()) + "-99.tmp")) << "of a living process";
   EXPECT_EQ(run().ending, Ending::kFinished);
-  EXPECT_FALSE(fs::exists(options_.folder / ".espalier-999999999-0.tmp"));
-  EXPECT_TRUE(fs::exists(options_.folder / (".espalier-" + std::to_string(::getpid()) + "-99.tmp")));
+  EXPECT_FALSE(fs::exists(options_.folder + "/.espalier-999999999-0.tmp"));
+  EXPECT_TRUE(fs::exists(options_.folder + ("/.espalier-" + std::to_string(::getpid()) + "-99.tmp")));
 }
 
 TEST_F(Resuming, RefusesAFileThatIsNoCheckpoint) {
   run();
-  fs::copy_file(options_.folder / "best.safetensors", options_.folder / "checkpoint.safetensors",
+  fs::copy_file(options_.folder + "/best.safetensors", options_.folder + "/checkpoint.safetensors",
                 fs::copy_options::overwrite_existing);
-  EXPECT_EQ(refusal_of<DataError>([&] { run(); }), (options_.folder / "checkpoint.safetensors").string() +
-                                                       ": this is no checkpoint: its metadata lack \"run\"");
+  EXPECT_EQ(refusal_of<DataError>([&] { run(); }),
+            options_.folder + "/checkpoint.safetensors" + ": this is no checkpoint: its metadata lack \"run\"");
 }
 
 TEST_F(Resuming, ASignalFinishesTheUpdateAndWritesACheckpoint) {

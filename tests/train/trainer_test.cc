@@ -196,11 +196,11 @@ TEST(Trainer, KeepsBestWeightsThatArePossiblyFromBeforeAKill) {
   Tells tells;
   tells.on_step = [&](const StepDone& step) {  // as if a life before this one had got further
     if (step.update == 1)
-      net.model.save(options.folder / "best.safetensors", {{"metric", "given"}, {"metric_value", "0.6"}});
+      net.model.save(options.folder + "/best.safetensors", {{"metric", "given"}, {"metric_value", "0.6"}});
   };
   options.observers = {&tells};
   Trainer(net.model, task, options).run();
-  const SafetensorsReader best(options.folder / "best.safetensors");
+  const SafetensorsReader best(options.folder + "/best.safetensors");
   EXPECT_EQ(best.metadata().at("metric_value"), "0.6");
 }
 

@@ -12,7 +12,7 @@
 
 namespace espalier {
 
-Expr Graph::add_leaf_data(const LeafAttrs& attrs, const void* data, SourceLine where) {
+Expr Recorder::add_leaf_data(const LeafAttrs& attrs, const void* data, SourceLine where) {
   static const OpInfo& info = op_info(find_op("input"));
   const InputFields fields{data};
   NewestLeaf& newest = newest_leaves_[static_cast<std::size_t>(attrs.shape.elements()) % newest_leaves_.size()];
@@ -49,7 +49,7 @@ Expr Graph::constant(const Shape& shape, double value, DType dtype, const char* 
   return add_leaf_data({dtype, shape}, Zeros::kData.data(), {file, line});
 }
 
-Expr Graph::parameter(const Parameter& parameter) {
+Expr Recorder::record_parameter(const Parameter& parameter) {
   ParameterNodes::Known& known = parameters_.look_up(parameter.uid());
   if (const std::int32_t node = parameters_.node_of(known); node >= 0) return expr(NodeId{node});
   if (known.was_recorded())
@@ -68,7 +68,7 @@ Expr Graph::parameter(const Parameter& parameter) {
   return result;
 }
 
-void Graph::refuse_destroyed(std::string_view what, const Parameter& parameter, SourceLine where) {
+void Recorder::refuse_destroyed(std::string_view what, const Parameter& parameter, SourceLine where) {
   throw UsageError(
       fmt::format("{}: parameter \"{}\" was destroyed with its Model{}\n"
                   "  hint: a Model must outlive the layers, cells and block programs that use its parameters",
@@ -76,7 +76,7 @@ void Graph::refuse_destroyed(std::string_view what, const Parameter& parameter, 
 }
 
 /// All is known of it but whether it was changed.
-Expr Graph::record_parameter_again(const Parameter& parameter, ParameterNodes::Known& known) {
+Expr Recorder::record_parameter_again(const Parameter& parameter, ParameterNodes::Known& known) {
   if (size_ == room_) [[unlikely]]
     make_room();
   const auto n = static_cast<std::size_t>(size_);
@@ -103,7 +103,13 @@ Expr Graph::derived(std::uint64_t uid, const std::function<Expr(Graph&)>& make) 
   return made;
 }
 
-void Graph::name_shared(NodeId node, std::uint64_t uid, SignatureId signature) {
+Expr Recorder::add_trace_input(const Shape& shape, bool shared, SourceLine where) {
+  const Expr leaf = add_leaf_data({DType::kFloat32, shape}, nullptr, where);
+  head_[at(leaf.node())].shared = shared ? name_of_node(at(leaf.node())) : 0;
+  return leaf;
+}
+
+void Recorder::name_shared(NodeId node, std::uint64_t uid, SignatureId signature) {
   if (parameters_.numbers() >= GraphLimits::current().parameters)
     throw ResourceError(fmt::format("graph: {} parameters are recorded, the most there can be", parameters_.numbers()));
   const std::int32_t number = parameters_.add(uid, node, type_id(node), signature);

@@ -54,14 +54,14 @@ Expr Graph::rows(const Shape& row, std::span<const float* const> rows, const cha
   return add_leaf_rows(row, static_cast<std::int64_t>(rows.size()), data, where);
 }
 
-Expr Graph::add_leaf_rows(const Shape& row, std::int64_t rows, const std::byte* data, SourceLine where) {
+Expr Recorder::add_leaf_rows(const Shape& row, std::int64_t rows, const std::byte* data, SourceLine where) {
   const Expr leaf = add_leaf_data({options_.dtype, row}, data, where);
   head_[at(leaf.node())].rows = static_cast<std::int32_t>(rows);
   any_many_ = true;
   return leaf;
 }
 
-std::int32_t Graph::rows_of_result(const OpInfo& info, std::span<const NodeId> operands, std::int32_t given) const {
+std::int32_t Recorder::rows_of_result(const OpInfo& info, std::span<const NodeId> operands, std::int32_t given) const {
   if (info.takes_whole) return given;
   if (info.row_an_operand) {
     std::int64_t sum = 0;

@@ -6,8 +6,8 @@
 
 namespace espalier {
 
-const KnownCell* Graph::known_use(std::uint64_t cell, std::span<const Expr> inputs,
-                                  std::span<NodeId, KnownCell::kMostInputs> nodes) {
+const KnownCell* Recorder::known_use(std::uint64_t cell, std::span<const Expr> inputs,
+                                     std::span<NodeId, KnownCell::kMostInputs> nodes) {
   if (inputs.empty() || inputs.size() > nodes.size()) return nullptr;
   std::array<TypeId, KnownCell::kMostInputs>
       types;  // NOLINT(cppcoreguidelines-pro-type-member-init): as many as inputs
@@ -24,8 +24,8 @@ const KnownCell* Graph::known_use(std::uint64_t cell, std::span<const Expr> inpu
 
 /// Puts the operands of the next node in place, these and the shared ones of the sample, and joins their instances.
 /// Gives how many they are.
-[[gnu::always_inline]] inline std::size_t Graph::put_operands_like(NodeId sample, std::span<const NodeId> stacked,
-                                                                   InstanceId& instance) {
+[[gnu::always_inline]] inline std::size_t Recorder::put_operands_like(NodeId sample, std::span<const NodeId> stacked,
+                                                                      InstanceId& instance) {
   const std::size_t like = at(sample);
   const std::size_t operands = begin_[like + 1].inputs - begin_[like].inputs;
   NodeId* const nodes = room_for_inputs(operands);  // before the look at those of the sample, which may move
@@ -38,7 +38,7 @@ const KnownCell* Graph::known_use(std::uint64_t cell, std::span<const Expr> inpu
   return operands;
 }
 
-NodeId Graph::record_like(NodeId sample, std::int32_t results, std::span<const NodeId> stacked, SourceLine where) {
+NodeId Recorder::record_like(NodeId sample, std::int32_t results, std::span<const NodeId> stacked, SourceLine where) {
   if (size_ == room_) [[unlikely]]
     make_room();
   const std::size_t like = at(sample);
@@ -56,8 +56,8 @@ NodeId Graph::record_like(NodeId sample, std::int32_t results, std::span<const N
 }
 
 /// The further results of a cell, each a node of which it is the input.
-[[gnu::always_inline]] inline void Graph::append_results_like(NodeId sample, NodeId cell, std::int32_t results,
-                                                              SourceLine where) {
+[[gnu::always_inline]] inline void Recorder::append_results_like(NodeId sample, NodeId cell, std::int32_t results,
+                                                                 SourceLine where) {
   for (std::int32_t k = 1; k < results; ++k) {
     if (size_ == room_) [[unlikely]]
       make_room();
@@ -72,8 +72,8 @@ NodeId Graph::record_like(NodeId sample, std::int32_t results, std::span<const N
   }
 }
 
-NodeId Graph::record_rows_like(NodeId sample, const void* fields, std::int32_t rows, std::int32_t results,
-                               NodeId stacked, SourceLine where) {
+NodeId Recorder::record_rows_like(NodeId sample, const void* fields, std::int32_t rows, std::int32_t results,
+                                  NodeId stacked, SourceLine where) {
   InstanceId instance = kNoInstance;
   const std::size_t operands = put_operands_like(sample, {&stacked, 1}, instance);
   const NodeId node = append_known(signature_id(sample), operands, fields, instance, where, rows, rows);
@@ -82,9 +82,9 @@ NodeId Graph::record_rows_like(NodeId sample, const void* fields, std::int32_t r
   return node;
 }
 
-std::int32_t Graph::record_rows_again(std::span<const SignatureId> results,
-                                      std::span<const Parameter* const> parameters, const void* fields,
-                                      std::int32_t rows, NodeId stacked, SourceLine where) {
+std::int32_t Recorder::record_rows_again(std::span<const SignatureId> results,
+                                         std::span<const Parameter* const> parameters, const void* fields,
+                                         std::int32_t rows, NodeId stacked, SourceLine where) {
   const auto attr_words = static_cast<std::size_t>(signatures_[results[0]].info->attr_words);
   const std::span<const std::uint32_t> words = signatures_.key(results[0]).subspan(1 + attr_words);
   const std::size_t operands = 1 + parameters.size();
@@ -92,7 +92,7 @@ std::int32_t Graph::record_rows_again(std::span<const SignatureId> results,
   nodes[0] = stacked;
   if (words.size() != operands || words[0] != static_cast<std::uint32_t>(index_of(head_[at(stacked)].type))) return -1;
   for (std::size_t i = 1; i < operands; ++i) {
-    nodes[i] = parameter(*parameters[i - 1]).node();
+    nodes[i] = record_parameter(*parameters[i - 1]).node();
     if (words[i] != (kSharedInput | head_[at(nodes[i])].shared)) return -1;
   }
   const InstanceId instance = head_[at(stacked)].instance;
@@ -105,7 +105,7 @@ std::int32_t Graph::record_rows_again(std::span<const SignatureId> results,
   return index_of(node);
 }
 
-NodeId Graph::record_like(NodeId sample, const void* fields, std::span<const NodeId> stacked, SourceLine where) {
+NodeId Recorder::record_like(NodeId sample, const void* fields, std::span<const NodeId> stacked, SourceLine where) {
   InstanceId instance = kNoInstance;
   const std::size_t operands = put_operands_like(sample, stacked, instance);
   const std::int32_t rows = stacked.empty() ? kSingle : head_[at(stacked[0])].rows;

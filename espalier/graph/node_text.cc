@@ -8,12 +8,12 @@
 
 namespace espalier {
 
-std::string Graph::type_text(NodeId node) const {
+std::string Recorder::type_text(NodeId node) const {
   return type(node).to_string() + (is_many(node) ? fmt::format(" x {}", rows(node)) : "");
 }
 
-std::string Graph::located(const OpInfo& info, const std::string& sentence, std::span<const NodeId> operands,
-                           SourceLine where) const {
+std::string Recorder::located(const OpInfo& info, const std::string& sentence, std::span<const NodeId> operands,
+                              SourceLine where) const {
   constexpr std::size_t kShown = 4;
   std::size_t name_width = 0;
   std::size_t type_width = 0;
@@ -35,7 +35,7 @@ std::string Graph::located(const OpInfo& info, const std::string& sentence, std:
   return text;
 }
 
-std::string Graph::describe(NodeId node) const {
+std::string Recorder::describe(NodeId node) const {
   if (const Parameter* parameter = parameter_of(node)) return fmt::format("parameter \"{}\"", parameter->name());
   constexpr std::size_t kShown = 6;
   std::string text = fmt::format("node {} = {}(", index_of(node), signature(node).info->name);
