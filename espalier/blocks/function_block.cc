@@ -216,7 +216,7 @@ void FunctionNode::infer(Inference& types) {
   } catch (const CannotRehearse&) {
     return;  // its output must come from elsewhere: from what follows, or from gives()
   } catch (const UsageError& error) {
-    types.refuse(*this, fmt::format("it refuses {}:\n{}", input.to_text(), error.what()));
+    types.refuse(*this, fmt::format("it refuses {}:\n{}", input.to_text(), types.without_place(error.what())));
   } catch (const std::exception& error) {
     types.refuse(*this, fmt::format("it throws when it is given {}: {}", input.to_text(), error.what()));
   }

@@ -128,8 +128,10 @@ bool Inference::unify(Term* a, Term* b) {
     b->element = a->element;
     return true;
   }
-  if (a->kind != b->kind || a->shape != b->shape || a->input != b->input || a->items.size() != b->items.size())
+  if (a->kind != b->kind || a->shape != b->shape || a->input != b->input || a->items.size() != b->items.size()) {
+    differ_ = {a, b};
     return false;
+  }
   for (std::size_t i = 0; i < a->items.size(); ++i)
     if (!unify(a->items[i], b->items[i])) return false;
   return true;
@@ -142,7 +144,16 @@ void Inference::equal(BlockNode& who, Term* a, std::string_view a_says, Term* b,
   if (unify(a, b)) return;
   refuse(who, holds_itself_
                   ? fmt::format("{} {}, but {} {}, a type that would contain itself", a_says, a_text, b_says, b_text)
-                  : fmt::format("{} {}, but {} {}{}", a_says, a_text, b_says, b_text, advice));
+                  : fmt::format("{} {}, but {} {}{}{}", a_says, a_text, b_says, b_text, deciders(a, b), advice));
+}
+
+std::string Inference::deciders(Term* a, Term* b) const {
+  if (resolve(a) == differ_[0] || resolve(b) == differ_[1]) return "";  // the sentence names them
+  std::string lines;
+  for (Term* part : differ_)
+    if (part->said_by != nullptr)
+      lines += fmt::format("\n  {} {} {}", part->said_by->title(), part->is_input_of_it ? "takes" : "gives", to_text(part));
+  return lines;
 }
 
 void Inference::elements_are(BlockNode& who, Term* term, std::string_view its_says, Term* element,
@@ -171,6 +182,12 @@ void Inference::run(BlockNode& first) {
 std::string path_line(const BlockNode& node) {
   const std::string path = node.path();
   return path.empty() ? "" : "\n  in " + path;
+}
+
+std::string Inference::without_place(std::string_view message) const {
+  const std::string place = "\n  at " + where_.to_string();
+  if (message.ends_with(place)) message.remove_suffix(place.size());
+  return std::string(message);
 }
 
 void Inference::refuse(const BlockNode& who, const std::string& sentence) const {

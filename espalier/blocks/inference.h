@@ -2,6 +2,7 @@
 /// line that wired it.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <string>
 #include <string_view>
@@ -37,8 +38,14 @@ class Inference {
   void equal(BlockNode& who, Term* a, std::string_view a_says, Term* b, std::string_view b_says);
   /// The same for a block inside `who` that runs without an input. One that does not look at its input may have any.
   void gets_nothing(BlockNode& who, BlockNode& inside, std::string_view called);
-  void input_is(BlockNode& who, Term* term) { equal(who, who.in, "it is given", term, "it takes"); }
-  void output_is(BlockNode& who, Term* term) { equal(who, term, "it gives", who.out, "its output must be"); }
+  void input_is(BlockNode& who, Term* term) {
+    say(term, who, true);
+    equal(who, who.in, "it is given", term, "it takes");
+  }
+  void output_is(BlockNode& who, Term* term) {
+    say(term, who, false);
+    equal(who, term, "it gives", who.out, "its output must be");
+  }
 
   /// While a term is unknown: each of its elements, should it turn out to have some, is `element`. So types flow
   /// through sequences before it is known what holds them. Refuses (UsageError) what differs, as equal() does.
@@ -48,6 +55,8 @@ class Inference {
   /// Runs a block's rule, and all that become due.
   void run(BlockNode& first);
 
+  /// A message without its last line if that is the place which refuse() will add.
+  std::string without_place(std::string_view message) const;
   /// UsageError: "<who>: <sentence>", then the path and the line.
   [[noreturn]] void refuse(const BlockNode& who, const std::string& sentence) const;
   /// "it takes <expected>, but is given A"
@@ -56,12 +65,22 @@ class Inference {
  private:
   Term* container(Term::Kind kind, Term* element);
   bool unify(Term* a, Term* b);
+  /// Remembers the block that decides a type, to name it where the type differs from another.
+  static void say(Term* term, const BlockNode& who, bool is_input) {
+    if (term->said_by != nullptr) return;
+    term->said_by = &who;
+    term->is_input_of_it = is_input;
+  }
+  /// A line per side of the two types that differ within `a` and `b`, with the block that decided it.
+  std::string deciders(Term* a, Term* b) const;
   void become(Term* unknown, Term* other);
 
   Pool& pool_;
   SourceLine where_;
   std::deque<BlockNode*> due_;
-  bool holds_itself_ = false;  // why two terms could not become one
+  // Why two terms could not become one.
+  bool holds_itself_ = false;
+  std::array<Term*, 2> differ_ = {};
 };
 
 /// "\n  in tree / inner" for a block that has a path, and "".

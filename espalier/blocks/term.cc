@@ -29,7 +29,7 @@ std::string to_text(Term* term) {
     case Term::Kind::kSequence: return "seq<" + joined() + ">";
     case Term::Kind::kInfinite: return "inf<" + joined() + ">";
     case Term::Kind::kUnknown:
-      return term->element != nullptr && is_known(term->element) ? "? of " + to_text(term->element) : "?";
+      return term->element != nullptr && is_known(term->element) ? "a sequence of " + to_text(term->element) : "?";
     default: return type_of(term).to_text();
   }
 }

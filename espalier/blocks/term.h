@@ -25,6 +25,8 @@ struct Term {
   std::vector<Term*> items = {};          // of a tuple; the element of a sequence
   Term* element = nullptr;                // of an unknown: what each of its elements is, should it have some
   std::vector<BlockNode*> watchers = {};  // of an unknown: who looks at it
+  const BlockNode* said_by = nullptr;     // the block whose input or output this is, if a block alone decided it
+  bool is_input_of_it = false;
 
   bool is(Kind other) const { return kind == other; }
 };
@@ -33,7 +35,7 @@ struct Term {
 Term* resolve(Term* term);
 /// Nothing in it is unknown.
 bool is_known(Term* term);
-/// As that of Type, with ? for what is unknown, and "? of float[3]" where its elements are known.
+/// As that of Type, with ? for what is unknown, and "a sequence of float[3]" if its elements alone are known.
 std::string to_text(Term* term);
 /// Refuses (InternalError) one that is not known.
 Type type_of(Term* term);

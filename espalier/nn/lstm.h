@@ -73,6 +73,8 @@ class ESPALIER_EXPORT BiLstm {
   /// The same over the rows of x; the result has one row per row of x.
   Expr rows(Operand x) const;
 
+  /// The weights by which messages name it: the forward cell's.
+  const Parameter& weights() const { return forward_.weights(); }
   const LstmCell& forward() const { return forward_; }
   const LstmCell& backward() const { return backward_; }
 

@@ -48,7 +48,7 @@ TEST(Inference, KnowsElementsOfSequencesFromEitherSide) {
 
 TEST(Inference, FlowsThroughSequencesBeforeItIsKnownWhatHoldsThem) {
   const Block words = get("words") >> map(vector(4));
-  EXPECT_EQ(words.output_text(), "? of float[4]");
+  EXPECT_EQ(words.output_text(), "a sequence of float[4]");
   EXPECT_EQ((words >> sum()).output_text(), "float[4]");
   EXPECT_EQ((map(vector(4)) >> ngrams(2) >> map(concat()) >> max()).output_text(), "float[8]");
   const auto times = [](Expr x, Expr y) { return x * y; };
@@ -59,7 +59,7 @@ TEST(Inference, FlowsBackThroughSequencesToo) {
   const Block inside = identity();
   const Block whole = map(inside) >> sum() >> function([](Expr x) { return x; }).takes(3);
   EXPECT_EQ(inside.input_text(), "float[3]");
-  EXPECT_EQ(whole.input_text(), "? of float[3]");
+  EXPECT_EQ(whole.input_text(), "a sequence of float[3]");
 }
 
 TEST(Inference, LeavesTuplesThatAreSlicedAlone) {

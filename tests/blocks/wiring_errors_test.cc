@@ -1,4 +1,5 @@
 /// What wiring refuses, to the letter. Lines of this file are cut off, since they change.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -49,13 +50,43 @@ TEST(TypeClash, OfElementsBeforeItIsKnownWhatHoldsThem) {
   EXPECT_EQ(refusal_here([] { map(vector(4)) >> sum() >> function(negate).takes(3); }),
             "pipe: sum() gives float[4], but function() takes float[3]\n  at here");
   EXPECT_EQ(refusal_here([] { map(vector(4)) >> map(function(negate).takes(3)); }),
-            "pipe: map() gives ? of float[4], but map() takes ? of float[3]\n  at here");
+            "pipe: map() gives a sequence of float[4], but map() takes a sequence of float[3]\n"
+            "  vector(4) gives float[4]\n"
+            "  function() takes float[3]\n"
+            "  at here");
   EXPECT_EQ(refusal_here([] {
               const Block words = identity();
               words >> map(function(negate).takes(4));
               words >> map(function(negate).takes(3));
             }),
-            "pipe: identity() gives ? of float[4], but map() takes ? of float[3]\n  at here");
+            "pipe: identity() gives a sequence of float[4], but map() takes a sequence of float[3]\n"
+            "  function() takes float[4]\n"
+            "  function() takes float[3]\n"
+            "  at here");
+}
+
+TEST(TypeClash, NamesTheLayerThatDecidesATypeWithinOthers) {
+  Model model(1);
+  const nn::Linear classify(model / "classify", 3, 2);
+  const nn::LstmCell cell(model / "cell", 3, 2);
+  EXPECT_EQ(refusal_here([&] { map(vector(4)) >> map(classify); }),
+            "pipe: map() gives a sequence of float[4], but map() takes a sequence of float[3]\n"
+            "  vector(4) gives float[4]\n"
+            "  Linear(classify.W) takes float[3]\n"
+            "  at here");
+  EXPECT_THAT(refusal_here([&] { map(vector(4)) >> rnn(cell); }), ::testing::HasSubstr("\n  LstmCell(cell.W) takes "));
+}
+
+TEST(TypeClash, NamesTheLayerThatRefusesASequenceAndTheLineOnce) {
+  Model model(1);
+  const nn::BiLstm read(model / "read", 3, 2);
+  EXPECT_EQ(refusal_here([&] { map(vector(4)) >> read; }),
+            "BiLstm(read.forward.W): it refuses seq<float[4]>:\n"
+            "affine: size of x (4) and rows of W (3) differ\n"
+            "  x: float32[4]     node 0 = input()  here\n"
+            "  W: float32[3, 4]  parameter \"read.forward.W\"\n"
+            "  b: float32[4]     parameter \"read.forward.b\"\n"
+            "  at here");
 }
 
 TEST(TypeClash, OfTypesThatAreSet) {
