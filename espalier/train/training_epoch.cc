@@ -1,6 +1,7 @@
 /// What happens after an epoch: evaluation, the best weights, the checkpoint.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -19,6 +20,28 @@ constexpr std::string_view kValueFact = "metric_value";
 bool is_better(const Metric& metric, double than) {
   return metric.higher_is_better ? metric.value > than : metric.value < than;  // NaN is never better
 }
+
+/// The first instance of each split of a task: enough to learn which metrics there are.
+class FirstInstance final : public Task {
+ public:
+  explicit FirstInstance(const Task& all) : all_(all) {}
+  std::int64_t size(Split split) const override { return std::min<std::int64_t>(all_.size(split), 1); }
+  Expr record(Graph& graph, Split split, std::int64_t i, std::vector<Expr>& outputs) const override {
+    return all_.record(graph, split, i, outputs);
+  }
+  using Task::read;
+  void read(Split split, std::int64_t i, std::span<const Tensor> outputs, Prediction& prediction) const override {
+    all_.read(split, i, outputs, prediction);
+  }
+  Answers answers() const override { return all_.answers(); }
+  std::vector<std::string> classes() const override { return all_.classes(); }
+  std::vector<Metric> measure(std::span<const Prediction> predictions) const override {
+    return all_.measure(predictions);
+  }
+
+ private:
+  const Task& all_;
+};
 
 /// The value of a metric that a file of weights was written with, if it says so.
 std::optional<double> value_in(const std::filesystem::path& path, const std::string& metric) {
@@ -79,6 +102,11 @@ void TrainingRun::evaluate_held_out(EpochSummary& summary) {
                                        .update = state_.updates,
                                        .evaluation = evaluation,
                                        .is_best = summary.is_best});
+}
+
+void TrainingRun::check_metric() const {
+  if (options_.metric.empty() || task_.size(Split::kHeldOut) == 0) return;
+  chosen_metric(evaluate(FirstInstance(task_), Split::kHeldOut));
 }
 
 const Metric& TrainingRun::chosen_metric(const Evaluation& evaluation) const {

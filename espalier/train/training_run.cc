@@ -98,6 +98,7 @@ RunResult TrainingRun::run() {
   };
   RunResult result;
   try {
+    check_metric();
     start();
     is_told = true;
     tell_started();

@@ -54,6 +54,8 @@ class TrainingRun {
   // training_epoch.cc: what happens after an epoch
   void end_epoch();
   void evaluate_held_out(EpochSummary& summary);
+  /// Refuses (UsageError), before any work, a metric that the task does not have.
+  void check_metric() const;
   const Metric& chosen_metric(const Evaluation& evaluation) const;
   void keep_best(const Metric& metric);
   void save();

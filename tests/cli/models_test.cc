@@ -61,6 +61,15 @@ TEST_F(ModelCommands, TrainEvaluateAndPredict) {
   EXPECT_THAT(evaluated.out, HasSubstr("test: accuracy 1.0000"));
   EXPECT_EQ(nlohmann::json::parse(content_of(path("summary.json")))["records"], 60);
 
+  const CommandResult explained = run({"explain", path("run"), "--data", data, "--records", "8"});
+  EXPECT_EQ(explained.code, 0) << explained.error;
+  EXPECT_THAT(explained.out, HasSubstr("8 records of "));
+  EXPECT_THAT(explained.out, HasSubstr("steps"));
+  const CommandResult of_training = run({"explain", path("run"), "--data", data, "--training", "--nodes"});
+  EXPECT_EQ(of_training.code, 0) << of_training.error;
+  EXPECT_THAT(of_training.out, HasSubstr("gradients"));
+  EXPECT_THAT(of_training.out, HasSubstr("32 instances"));
+
   const CommandResult predicted = run({"predict", path("run"), records("new.jsonl", 150), "--batch", "16"});
   EXPECT_EQ(predicted.code, 0) << predicted.error;
   std::istringstream lines(predicted.out);

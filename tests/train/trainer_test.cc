@@ -214,6 +214,9 @@ TEST(Trainer, ChoosesByTheMetricThatIsAskedFor) {
   for (const EpochSummary& epoch : result.history) least = std::min(least, epoch.held_out.back().value);
   EXPECT_EQ(result.best_value, least);
   options.metric = "f1";
+  Tells tells;
+  tells.on_step = [](const StepDone&) { FAIL() << "it trained before it looked"; };
+  options.observers = {&tells};
   EXPECT_EQ(testing::refusal_of([&] { Trainer(net.model, task, options).run(); }),
             "Trainer: there is no metric \"f1\"; there are \"accuracy\", \"loss\"");
 }
