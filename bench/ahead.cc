@@ -14,12 +14,12 @@
 #include "espalier/base/threads.h"
 #include "espalier/data/listops.h"
 #include "espalier/graph/graph.h"
+#include "espalier/models/listops.h"
 #include "espalier/ops/cross_entropy.h"
 #include "espalier/ops/sum.h"
 #include "espalier/optim/sgd.h"
 #include "espalier/train/ahead.h"
 #include "espalier/train/lanes.h"
-#include "espalier/train/listops.h"
 
 namespace espalier {
 namespace {
@@ -74,7 +74,7 @@ class Trainings {
 
   std::span<const data::Tree> trees_;
   std::int64_t batch_;
-  train::ListOpsNet net_;
+  models::ListOpsNet net_;
   optim::Sgd sgd_;
   Graph graph_;
   train::Lanes lanes_;

@@ -15,6 +15,7 @@
 #include "espalier/data/listops.h"
 #include "espalier/exec/gradients.h"
 #include "espalier/exec/run/plan_cache.h"
+#include "espalier/models/listops.h"
 #include "espalier/nn/lstm.h"
 #include "espalier/nn/mlp.h"
 #include "espalier/nn/model.h"
@@ -22,7 +23,6 @@
 #include "espalier/ops/cross_entropy.h"
 #include "espalier/ops/sum.h"
 #include "espalier/ops/sum_axis.h"
-#include "espalier/train/listops.h"
 
 namespace espalier {
 namespace {
@@ -91,7 +91,7 @@ void measure_small_instances() {
                 [&](Graph& graph) { return sum(tree(tree(leaf(graph), leaf(graph)), leaf(graph)).h, 0); });
 }
 
-void measure(const train::ListOpsNet& net, std::span<const data::Tree> trees, std::size_t batch, int rounds) {
+void measure(const models::ListOpsNet& net, std::span<const data::Tree> trees, std::size_t batch, int rounds) {
   constexpr std::array kStrategies{Strategy::kNone, Strategy::kDepth, Strategy::kAgenda, Strategy::kFrontier};
   std::array<Measured, kStrategies.size()> measured;
   std::vector<std::unique_ptr<Graph>> graphs;
@@ -145,7 +145,7 @@ int main() {
   measure_small_instances();
   const std::vector<data::Tree> trees = data::generate_listops({.seed = 1}, 2000);
   for (const std::int32_t hidden : {64, 128}) {
-    const train::ListOpsNet net({.embedding = 32, .hidden = hidden});
+    const models::ListOpsNet net({.embedding = 32, .hidden = hidden});
     for (const std::size_t batch : {1, 16, 64}) measure(net, trees, batch, batch == 1 ? 200 : 20);
   }
 }

@@ -11,7 +11,7 @@
 #include "espalier/cli/listops_report.h"
 #include "espalier/cli/model_runs.h"
 #include "espalier/cli/numbers.h"
-#include "espalier/train/listops.h"
+#include "espalier/models/listops.h"
 
 namespace espalier::cli {
 namespace {
@@ -57,12 +57,12 @@ void run_eval(const EvalOptions& options) {
     throw UsageError("eval: name the folder of a run, or with --weights the weights of `espalier train listops`");
   if (!options.summary.empty()) ensure_writable_file(options.summary);
   Metadata facts;
-  const train::ListOpsNet net = train::ListOpsNet::load(options.weights, &facts);
+  const models::ListOpsNet net = models::ListOpsNet::load(options.weights, &facts);
   const std::vector<data::Tree> trees =
       options.data.empty() ? held_out_of(facts, options.weights) : data::read_listops(options.data);
   if (!options.data.empty()) print_data({}, trees);  // training printed that of its own held-out set
   train::Progress progress({.title = "eval", .total = static_cast<std::int64_t>(trees.size())});
-  const train::ListOpsScore score = train::evaluate(net, trees, shown_on(progress));
+  const models::ListOpsScore score = models::evaluate(net, trees, shown_on(progress));
   progress.finish();
   print_score(options.data.empty() ? "held out" : options.data, score);
   if (!options.summary.empty())

@@ -19,19 +19,19 @@ void print_data(std::span<const data::Tree> train, std::span<const data::Tree> h
   std::fflush(stdout);
 }
 
-void print_score(std::string_view what, const train::ListOpsScore& score) {
+void print_score(std::string_view what, const models::ListOpsScore& score) {
   fmt::print("{}: {} of {} right, accuracy {:.2f} %", what, score.correct, score.instances, 100 * score.accuracy());
   if (score.deep_instances > 0)
-    fmt::print("; at depth {} and more {} of {}, {:.2f} %", train::kListOpsDeep, score.deep_correct,
+    fmt::print("; at depth {} and more {} of {}, {:.2f} %", models::kListOpsDeep, score.deep_correct,
                score.deep_instances, 100 * score.deep_accuracy());
   fmt::print("; loss {:.4f}\n", score.loss());
 }
 
-void print_speeds(std::int32_t batch, std::span<const train::StrategySpeed> speeds) {
+void print_speeds(std::int32_t batch, std::span<const models::StrategySpeed> speeds) {
   fmt::print("gradients of minibatches of {}, {} thread{}, strategies in turn, medians:\n", batch, thread_count(),
              thread_count() == 1 ? "" : "s");
   fmt::print("  {:<10} {:>12} {:>10} {:>10} {:>10}\n", "strategy", "instances/s", "times none", "steps", "bound");
-  for (const train::StrategySpeed& speed : speeds)
+  for (const models::StrategySpeed& speed : speeds)
     fmt::print("  {:<10} {:>12.0f} {:>10.2f} {:>10.0f} {:>10.0f}\n", name_of(speed.strategy),
                speed.instances_per_second, speed.instances_per_second / speeds[0].instances_per_second, speed.steps,
                speed.bound);
@@ -48,9 +48,9 @@ void print_statistics(const Statistics& statistics) {
       seconds.recording, seconds.scheduling, seconds.planning, seconds.forward, seconds.backward, seconds.update);
 }
 
-nlohmann::ordered_json to_json(std::span<const train::StrategySpeed> speeds) {
+nlohmann::ordered_json to_json(std::span<const models::StrategySpeed> speeds) {
   nlohmann::ordered_json result = nlohmann::ordered_json::object();
-  for (const train::StrategySpeed& speed : speeds)
+  for (const models::StrategySpeed& speed : speeds)
     result[std::string(name_of(speed.strategy))] = {
         {"instances_per_second", speed.instances_per_second}, {"steps", speed.steps}, {"bound", speed.bound}};
   return result;
@@ -78,7 +78,7 @@ nlohmann::ordered_json to_json(const Statistics& statistics) {
             {"update", seconds.update}}}};
 }
 
-nlohmann::ordered_json to_json(const train::ListOpsScore& score) {
+nlohmann::ordered_json to_json(const models::ListOpsScore& score) {
   return {{"instances", score.instances},
           {"correct", score.correct},
           {"accuracy", score.accuracy()},

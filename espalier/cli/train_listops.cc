@@ -17,7 +17,7 @@
 #include "espalier/cli/listops_report.h"
 #include "espalier/cli/numbers.h"
 #include "espalier/cli/run_files.h"
-#include "espalier/train/listops.h"
+#include "espalier/models/listops.h"
 #include "espalier/train/progress.h"
 #include "espalier/train/progress_bars.h"
 #include "espalier/train/trainer.h"
@@ -38,8 +38,8 @@ struct TrainingOptions {
   std::string train_data;
   std::string held_out_data;
   std::string write_data;
-  train::ListOpsSizes sizes;
-  train::ListOpsTraining training;
+  models::ListOpsSizes sizes;
+  models::ListOpsTraining training;
   std::string out = ".";
   std::string summary;
   std::string strategy = "frontier";
@@ -82,7 +82,7 @@ std::string problem_of_strategy(const std::string& name) {
 fs::path run_folder(const TrainingOptions& options) { return fs::path(options.out) / "listops.run"; }
 
 train::TrainerOptions trainer_options(const TrainingOptions& options, std::vector<train::Observer*> observers) {
-  train::TrainerOptions result = train::trainer_options(options.training, options.sizes);
+  train::TrainerOptions result = models::trainer_options(options.training, options.sizes);
   result.folder = run_folder(options);
   result.start = options.resume ? train::Start::kResume : train::Start::kBegin;
   if (options.restart) result.start = train::Start::kReplace;
@@ -115,7 +115,7 @@ void run_training(TrainingOptions options) {
     fmt::print("written: {0}/train.tsv and {0}/held_out.tsv\n", options.write_data);
   }
 
-  train::ListOpsNet net(options.sizes, options.grammar.seed);
+  models::ListOpsNet net(options.sizes, options.grammar.seed);
   fmt::print("Tree-LSTM: embedding {}, hidden {}, {} parameters; minibatches of {}, {} thread{}\n",
              options.sizes.embedding, options.sizes.hidden, net.model().count(), options.training.batch, thread_count(),
              thread_count() == 1 ? "" : "s");
@@ -124,12 +124,12 @@ void run_training(TrainingOptions options) {
   train::ProgressBars bars;
   std::vector<train::Observer*> observers = files.observers();
   observers.push_back(&bars);
-  const train::ListOpsTask task(net, sets.train, sets.held_out);
+  const models::ListOpsTask task(net, sets.train, sets.held_out);
   train::Trainer trainer(net.model(), task, trainer_options(options, std::move(observers)));
   const train::RunResult run = trainer.run();
   if (run.ending == train::Ending::kInterrupted) throw Interrupted(run.message);
   train::Progress progress({.title = "held out", .total = static_cast<std::int64_t>(sets.held_out.size())});
-  const train::ListOpsScore score = train::evaluate(net, sets.held_out, shown_on(progress));
+  const models::ListOpsScore score = models::evaluate(net, sets.held_out, shown_on(progress));
   progress.finish();
   print_score("held out", score);
   net.save(weights, facts_of(options));
@@ -138,9 +138,9 @@ void run_training(TrainingOptions options) {
   fmt::print("weights: {}\n", weights.string());
   files.print();
   print_statistics(trainer.statistics());
-  std::vector<train::StrategySpeed> speeds;
+  std::vector<models::StrategySpeed> speeds;
   if (options.compare_seconds > 0) {
-    speeds = train::compare_strategies(net, sets.train, options.training.batch, options.compare_seconds);
+    speeds = models::compare_strategies(net, sets.train, options.training.batch, options.compare_seconds);
     print_speeds(options.training.batch, speeds);
   }
 

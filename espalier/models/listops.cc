@@ -1,4 +1,4 @@
-#include "espalier/train/listops.h"
+#include "espalier/models/listops.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include "espalier/train/gradient_maker.h"
 #include "espalier/train/minibatches.h"
 
-namespace espalier::train {
+namespace espalier::models {
 namespace {
 
 constexpr std::string_view kTask = "listops";
@@ -87,33 +87,34 @@ ListOpsNet ListOpsNet::load(const std::filesystem::path& path, Metadata* facts) 
   return net;
 }
 
-std::span<const data::Tree> ListOpsTask::trees(Split split) const {
+std::span<const data::Tree> ListOpsTask::trees(train::Split split) const {
   switch (split) {
-    case Split::kTrain: return train_;
-    case Split::kHeldOut: return held_out_;
-    case Split::kTest: return {};
+    case train::Split::kTrain: return train_;
+    case train::Split::kHeldOut: return held_out_;
+    case train::Split::kTest: return {};
   }
   return {};
 }
 
-Expr ListOpsTask::record(Graph& graph, Split split, std::int64_t i, std::vector<Expr>& outputs) const {
+Expr ListOpsTask::record(Graph& graph, train::Split split, std::int64_t i, std::vector<Expr>& outputs) const {
   outputs.push_back(net_(graph, tree(split, i)));
   return cross_entropy(outputs.back(), tree(split, i).label());
 }
 
-void ListOpsTask::read(Split split, std::int64_t i, std::span<const Tensor> outputs, Prediction& prediction) const {
-  read_class(outputs[0], tree(split, i).label(), prediction);
+void ListOpsTask::read(train::Split split, std::int64_t i, std::span<const Tensor> outputs,
+                       train::Prediction& prediction) const {
+  train::read_class(outputs[0], tree(split, i).label(), prediction);
 }
 
 std::vector<std::string> ListOpsTask::classes() const {
   return {data::kListOpsWords.begin(), data::kListOpsWords.begin() + data::kListOpsLabels};
 }
 
-std::string ListOpsTask::text(Split split, std::int64_t i) const { return data::listops_text(tree(split, i)); }
+std::string ListOpsTask::text(train::Split split, std::int64_t i) const { return data::listops_text(tree(split, i)); }
 
-ListOpsScore ListOpsTask::score(Split split, const Evaluation& evaluation) const {
+ListOpsScore ListOpsTask::score(train::Split split, const train::Evaluation& evaluation) const {
   ListOpsScore score;
-  for (const Prediction& prediction : evaluation.predictions) {
+  for (const train::Prediction& prediction : evaluation.predictions) {
     const bool correct = prediction.predicted == prediction.expected;
     const bool deep = data::listops_depth(tree(split, prediction.instance)) >= kListOpsDeep;
     ++score.instances;
@@ -125,12 +126,12 @@ ListOpsScore ListOpsTask::score(Split split, const Evaluation& evaluation) const
   return score;
 }
 
-ListOpsScore evaluate(const ListOpsNet& net, std::span<const data::Tree> trees, const EvaluationWatch& watch) {
+ListOpsScore evaluate(const ListOpsNet& net, std::span<const data::Tree> trees, const train::EvaluationWatch& watch) {
   const ListOpsTask task(net, {}, trees);
-  return task.score(Split::kHeldOut, evaluate(task, Split::kHeldOut, watch));
+  return task.score(train::Split::kHeldOut, train::evaluate(task, train::Split::kHeldOut, watch));
 }
 
-TrainerOptions trainer_options(const ListOpsTraining& training, const ListOpsSizes& sizes) {
+train::TrainerOptions trainer_options(const ListOpsTraining& training, const ListOpsSizes& sizes) {
   return {.epochs = training.epochs,
           .seed = training.seed,
           .batch = training.batch,
@@ -154,10 +155,10 @@ std::vector<StrategySpeed> compare_strategies(const ListOpsNet& net, std::span<c
   std::vector<std::int64_t> nodes;
   for (const data::Tree& tree : trees) nodes.push_back(tree.size());
   struct Measured {
-    Measured(const Task& task, std::span<const std::int64_t> nodes, Strategy by)
+    Measured(const train::Task& task, std::span<const std::int64_t> nodes, Strategy by)
         : strategy(by), maker(task, nodes, {.strategy = by}) {}
     Strategy strategy;
-    GradientMaker maker;
+    train::GradientMaker maker;
     std::vector<double> rates;
   };
   std::vector<std::unique_ptr<Measured>> all;
@@ -165,8 +166,8 @@ std::vector<StrategySpeed> compare_strategies(const ListOpsNet& net, std::span<c
     all.push_back(std::make_unique<Measured>(task, nodes, strategy));
 
   // As many whole minibatches as there are trees for, over and over.
-  EpochOrder order(nodes.size(), 0, false);
-  const Minibatches minibatches(order.at(0), nodes, {.instances = batch});
+  train::EpochOrder order(nodes.size(), 0, false);
+  const train::Minibatches minibatches(order.at(0), nodes, {.instances = batch});
   const auto start = Clock::now();
   const auto since = [](Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); };
   // The first round warms up; a machine that slows down for a while slows all strategies.
@@ -174,7 +175,7 @@ std::vector<StrategySpeed> compare_strategies(const ListOpsNet& net, std::span<c
     const auto at = static_cast<std::int64_t>(round) % minibatches.size();
     for (auto& measured : all) {
       const auto before = Clock::now();
-      measured->maker.run(minibatches, at, at + 1, 0, [](std::int64_t, const TrainingScore&, Gradients&) {});
+      measured->maker.run(minibatches, at, at + 1, 0, [](std::int64_t, const train::TrainingScore&, Gradients&) {});
       if (round > 0) measured->rates.push_back(static_cast<double>(minibatches[at].size()) / since(before));
     }
   }
@@ -192,4 +193,4 @@ std::vector<StrategySpeed> compare_strategies(const ListOpsNet& net, std::span<c
   return result;
 }
 
-}  // namespace espalier::train
+}  // namespace espalier::models

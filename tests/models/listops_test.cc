@@ -1,5 +1,5 @@
 /// Learning ListOps: it learns, repeats itself to the bit, and comes back from a file as it was.
-#include "espalier/train/listops.h"
+#include "espalier/models/listops.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 #include "espalier/base/threads.h"
 #include "espalier/nn/safetensors.h"
 
-namespace espalier::train {
+namespace espalier::models {
 namespace {
 
 namespace fs = std::filesystem;
@@ -47,14 +47,15 @@ class LearnListOps : public ::testing::Test {
     set_thread_count(threads);
     const data::ListOpsSplit data = sets(150, 10);
     ListOpsNet net(kSmall, options.seed);
-    train(net, data.train, options);
+    train_on(net, data.train, options);
     net.save(file("weights"));
     return read_file(file("weights"));
   }
 
-  static RunResult train(const ListOpsNet& net, std::span<const data::Tree> trees, const ListOpsTraining& options) {
+  static train::RunResult train_on(const ListOpsNet& net, std::span<const data::Tree> trees,
+                                   const ListOpsTraining& options) {
     const ListOpsTask task(net, trees, {});
-    return Trainer(net.model(), task, trainer_options(options, net.sizes())).run();
+    return train::Trainer(net.model(), task, trainer_options(options, net.sizes())).run();
   }
 
   static std::string refusal_of_loading(const fs::path& path) {
@@ -83,7 +84,7 @@ TEST_F(LearnListOps, LowersTheLossAndBeatsTheMajorityBaseline) {
   const data::ListOpsSplit data = sets(1500, 300);
   ListOpsNet net({.embedding = 16, .hidden = 32}, 1);
   const ListOpsScore before = evaluate(net, data.held_out);
-  const RunResult run = train(net, data.train, {.batch = 16, .learning_rate = 5e-3, .epochs = 4});
+  const train::RunResult run = train_on(net, data.train, {.batch = 16, .learning_rate = 5e-3, .epochs = 4});
   const ListOpsScore after = evaluate(net, data.held_out);
   EXPECT_EQ(after.instances, 300);
   EXPECT_LT(run.history[3].loss, run.history[0].loss);
@@ -99,13 +100,13 @@ TEST_F(LearnListOps, SameSeedAndThreadCountGiveTheSameBits) {
 
 TEST_F(LearnListOps, RecordingAheadDoesNotChangeABit) {
   for (const std::int32_t batch : {1, 2}) {
-    const auto with = [&](int threads, RecordAhead ahead) {
+    const auto with = [&](int threads, train::RecordAhead ahead) {
       return trained(threads, {.batch = batch, .epochs = 2, .ahead = ahead});
     };
-    const std::string alone = with(1, RecordAhead::kNever);
-    EXPECT_TRUE(with(1, RecordAhead::kAlways) == alone) << batch;
-    EXPECT_TRUE(with(2, RecordAhead::kAlways) == alone) << batch;
-    EXPECT_TRUE(with(2, RecordAhead::kWherePays) == alone) << batch;
+    const std::string alone = with(1, train::RecordAhead::kNever);
+    EXPECT_TRUE(with(1, train::RecordAhead::kAlways) == alone) << batch;
+    EXPECT_TRUE(with(2, train::RecordAhead::kAlways) == alone) << batch;
+    EXPECT_TRUE(with(2, train::RecordAhead::kWherePays) == alone) << batch;
   }
 }
 
@@ -124,7 +125,7 @@ TEST_F(LearnListOps, TheScoreDoesNotDependOnTheThreadCount) {
 TEST_F(LearnListOps, SavedAndLoadedGivesTheSameScoreToTheBit) {
   const data::ListOpsSplit data = sets(200, 100);
   ListOpsNet net(kSmall, 1);
-  train(net, data.train, {.epochs = 1});
+  train_on(net, data.train, {.epochs = 1});
   net.save(file("net"), {{"note", "kept"}});
   Metadata facts;
   const ListOpsNet loaded = ListOpsNet::load(file("net"), &facts);
@@ -170,4 +171,4 @@ TEST_F(LearnListOps, RefusesSizesThatAreNotThoseOfTheTensorsBeforeTakingMemoryFo
 }
 
 }  // namespace
-}  // namespace espalier::train
+}  // namespace espalier::models

@@ -19,7 +19,7 @@
 #include "espalier/train/task.h"
 #include "espalier/train/trainer.h"
 
-namespace espalier::train {
+namespace espalier::models {
 
 struct ListOpsSizes {
   std::int32_t embedding = 32;
@@ -79,25 +79,26 @@ struct ListOpsScore {
 };
 
 /// Expressions to learn and to evaluate on. The net and the trees must outlive it.
-class ESPALIER_EXPORT ListOpsTask : public Task {
+class ESPALIER_EXPORT ListOpsTask : public train::Task {
  public:
   ListOpsTask(const ListOpsNet& net, std::span<const data::Tree> train, std::span<const data::Tree> held_out)
       : net_(net), train_(train), held_out_(held_out) {}
 
-  std::int64_t size(Split split) const override { return std::ssize(trees(split)); }
-  std::int64_t nodes(Split split, std::int64_t i) const override { return tree(split, i).size(); }
-  Expr record(Graph& graph, Split split, std::int64_t i, std::vector<Expr>& outputs) const override;
-  void read(Split split, std::int64_t i, std::span<const Tensor> outputs, Prediction& prediction) const override;
-  Answers answers() const override { return Answers::kClasses; }
+  std::int64_t size(train::Split split) const override { return std::ssize(trees(split)); }
+  std::int64_t nodes(train::Split split, std::int64_t i) const override { return tree(split, i).size(); }
+  Expr record(Graph& graph, train::Split split, std::int64_t i, std::vector<Expr>& outputs) const override;
+  void read(train::Split split, std::int64_t i, std::span<const Tensor> outputs,
+            train::Prediction& prediction) const override;
+  train::Answers answers() const override { return train::Answers::kClasses; }
   std::vector<std::string> classes() const override;
-  std::string text(Split split, std::int64_t i) const override;
+  std::string text(train::Split split, std::int64_t i) const override;
 
   /// The counts behind an evaluation of this task.
-  ListOpsScore score(Split split, const Evaluation& evaluation) const;
+  ListOpsScore score(train::Split split, const train::Evaluation& evaluation) const;
 
  private:
-  std::span<const data::Tree> trees(Split split) const;
-  const data::Tree& tree(Split split, std::int64_t i) const { return trees(split)[static_cast<std::size_t>(i)]; }
+  std::span<const data::Tree> trees(train::Split split) const;
+  const data::Tree& tree(train::Split split, std::int64_t i) const { return trees(split)[static_cast<std::size_t>(i)]; }
 
   const ListOpsNet& net_;
   std::span<const data::Tree> train_;
@@ -106,7 +107,7 @@ class ESPALIER_EXPORT ListOpsTask : public Task {
 
 /// The score of a net on a set. The same numbers whatever the number of threads.
 ESPALIER_EXPORT ListOpsScore evaluate(const ListOpsNet& net, std::span<const data::Tree> trees,
-                                      const EvaluationWatch& watch = {});
+                                      const train::EvaluationWatch& watch = {});
 
 struct ListOpsTraining {
   std::int32_t batch = 32;
@@ -118,12 +119,12 @@ struct ListOpsTraining {
   std::int32_t epochs = 4;
   std::uint64_t seed = 1;
   Strategy strategy = Strategy::kFrontier;
-  RecordAhead ahead = RecordAhead::kWherePays;
+  train::RecordAhead ahead = train::RecordAhead::kWherePays;
 };
 
 /// For a Trainer that trains a net with Adam; the learning rate rises in the warm-up and then falls to zero along a
 /// cosine. Training expressions are scored as they are used; held-out ones are not evaluated before the end.
-ESPALIER_EXPORT TrainerOptions trainer_options(const ListOpsTraining& training, const ListOpsSizes& sizes);
+ESPALIER_EXPORT train::TrainerOptions trainer_options(const ListOpsTraining& training, const ListOpsSizes& sizes);
 
 /// How fast gradients of minibatches are computed by one strategy.
 struct StrategySpeed {
@@ -137,4 +138,4 @@ struct StrategySpeed {
 ESPALIER_EXPORT std::vector<StrategySpeed> compare_strategies(const ListOpsNet& net, std::span<const data::Tree> trees,
                                                               std::int32_t batch, double seconds);
 
-}  // namespace espalier::train
+}  // namespace espalier::models
