@@ -8,31 +8,25 @@
 #include "bench/data/sets.h"
 #include "espalier/data/conllu.h"
 #include "espalier/data/vocabulary.h"
+#include "espalier/models/dependency_trees.h"
 
 namespace espalier::bench {
 namespace {
 
-/// Children before their parent: nodes in the reverse of the order in which they are met from the root down.
 DependencyTree tree_of(const data::ConlluSentence& sentence, data::WordCounts& words, data::WordCounts& relations) {
-  const std::vector<data::ConlluWord>& all = sentence.words;
-  std::vector<std::vector<std::int32_t>> dependents(all.size() + 1);  // by head; those of 0: the root
-  for (std::size_t w = 0; w < all.size(); ++w)
-    dependents[static_cast<std::size_t>(all[w].head)].push_back(static_cast<std::int32_t>(w) + 1);
-  std::vector<std::int32_t> order = dependents[0];
-  for (std::size_t at = 0; at < order.size(); ++at)
-    for (const std::int32_t dependent : dependents[static_cast<std::size_t>(order[at])]) order.push_back(dependent);
-
-  std::vector<std::int32_t> node_of(all.size() + 1);
-  for (std::size_t at = 0; at < order.size(); ++at)
-    node_of[static_cast<std::size_t>(order[at])] = static_cast<std::int32_t>(order.size() - 1 - at);
-  DependencyTree tree;
-  tree.nodes.resize(all.size());
-  for (std::size_t w = 0; w < all.size(); ++w) {
-    DependencyTree::Node& node = tree.nodes[static_cast<std::size_t>(node_of[w + 1])];
-    node.word = words.add(all[w].form);
-    node.label = relations.add(all[w].deprel);
-    for (const std::int32_t dependent : dependents[w + 1])
-      node.children.push_back(node_of[static_cast<std::size_t>(dependent)]);
+  std::vector<std::int32_t> heads;
+  std::vector<std::int32_t> numbers;
+  std::vector<std::int32_t> labels;
+  for (const data::ConlluWord& word : sentence.words) {
+    heads.push_back(word.head);
+    numbers.push_back(words.add(word.form));
+    labels.push_back(relations.add(word.deprel));
+  }
+  DependencyTree tree = models::dependency_tree(heads);
+  for (DependencyTree::Node& node : tree.nodes) {
+    const auto place = static_cast<std::size_t>(node.word);
+    node.word = numbers[place];
+    node.label = labels[place];
   }
   return tree;
 }

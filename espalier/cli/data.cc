@@ -68,10 +68,10 @@ void add_data(CLI::App& app) {
   auto options = std::make_shared<DescribeOptions>();
   CLI::App* command = data->add_subcommand(
       "describe", "Say what a file holds: format, counts, sizes, labels or fields, and which model fits");
-  command->add_option("file", options->file, "A file, plain or gzip")->required();
+  command->add_option("file", options->file, "A file, plain or gzip, or a folder of SICK")->required();
   command->add_flag("--skip-damaged", options->skip_damaged, "Leave damaged records out and count them");
   command->footer(
-      "Knows labelled trees in brackets, CoNLL-U, words and tags in columns, ListOps and JSON lines.\n"
+      "Knows labelled trees in brackets, CoNLL-U, words and tags in columns, ListOps, SICK and JSON lines.\n"
       "Example: espalier data describe train.txt");
   command->callback([options] { run_describe(*options); });
 }

@@ -13,6 +13,7 @@
 #include "espalier/data/conllu.h"
 #include "espalier/data/json.h"
 #include "espalier/data/listops.h"
+#include "espalier/data/sick.h"
 #include "espalier/data/treebank.h"
 
 namespace espalier::data {
@@ -49,6 +50,10 @@ std::vector<Count> sorted(const Tally& tally) {
 }
 
 std::string text_of(std::size_t number) { return fmt::format("{}", number); }
+
+std::string mean_text(double sum, std::int64_t count) {
+  return count == 0 ? "none" : fmt::format("{:.2f}", sum / static_cast<double>(count));
+}
 
 void describe_treebank(const std::filesystem::path& path, const ReadOptions& options, DataDescription& result) {
   TreebankReader reader(path, {}, options);
@@ -195,6 +200,46 @@ void describe_json(const std::filesystem::path& path, const ReadOptions& options
   result.model = result.format == DataFormat::kQueryPlans ? "plans" : "json";
 }
 
+void describe_sick_table(const std::filesystem::path& path, const ReadOptions& options, DataDescription& result) {
+  SickReader reader(path, options);
+  Tally entailments;
+  double sum = 0;
+  for (SickPair one; reader.next(one);) {
+    ++entailments[one.entailment];
+    sum += one.relatedness;
+  }
+  const std::int64_t pairs = reader.report().records;
+  result.report = reader.report();
+  result.facts = {
+      {"pairs", fmt::format("{}", pairs)}, {"mean relatedness", mean_text(sum, pairs)}, {"dependencies", "none"}};
+  result.labels_of = "entailment";
+  result.labels = sorted(entailments);
+  result.model = "relatedness";
+}
+
+void describe_sick_folder(const std::filesystem::path& path, const ReadOptions& options, DataDescription& result) {
+  ParsedSickReader reader(path, options);
+  Extent words;
+  Tally relations;
+  std::set<std::string, std::less<>> vocabulary;
+  double sum = 0;
+  for (ParsedPair one; reader.next(one); sum += one.relatedness)
+    for (const ParsedSentence* sentence : {&one.a, &one.b}) {
+      words.take(std::ssize(sentence->words));
+      for (const std::string& relation : sentence->relations) ++relations[relation];
+      vocabulary.insert(sentence->words.begin(), sentence->words.end());
+    }
+  const std::int64_t pairs = reader.report().records;
+  result.report = reader.report();
+  result.facts = {{"pairs", fmt::format("{}", pairs)},
+                  {"mean relatedness", mean_text(sum, pairs)},
+                  {"words per sentence", words.text()},
+                  {"distinct words", text_of(vocabulary.size())}};
+  result.labels_of = "relations of dependencies";
+  result.labels = sorted(relations);
+  result.model = "relatedness";
+}
+
 [[noreturn]] void refuse_unknown(const std::filesystem::path& path) {
   LineReader lines(path);
   std::string_view line;
@@ -216,6 +261,8 @@ std::string_view name_of(DataFormat format) {
     case DataFormat::kListOps: return "ListOps";
     case DataFormat::kJsonLines: return "JSON lines";
     case DataFormat::kQueryPlans: return "query plans as JSON lines";
+    case DataFormat::kSickTable: return "the table of SICK";
+    case DataFormat::kSickFolder: return "a folder of SICK with dependencies";
   }
   return "";
 }
@@ -231,6 +278,8 @@ DataDescription describe(const std::filesystem::path& path, const ReadOptions& o
     case DataFormat::kListOps: describe_listops(path, result); break;
     case DataFormat::kJsonLines:
     case DataFormat::kQueryPlans: describe_json(path, options, result); break;
+    case DataFormat::kSickTable: describe_sick_table(path, options, result); break;
+    case DataFormat::kSickFolder: describe_sick_folder(path, options, result); break;
   }
   return result;
 }

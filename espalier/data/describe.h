@@ -13,12 +13,22 @@
 
 namespace espalier::data {
 
-enum class DataFormat { kUnknown, kTreebank, kConllu, kTagged, kListOps, kJsonLines, kQueryPlans };
+enum class DataFormat {
+  kUnknown,
+  kTreebank,
+  kConllu,
+  kTagged,
+  kListOps,
+  kJsonLines,
+  kQueryPlans,
+  kSickTable,
+  kSickFolder
+};
 /// "labelled trees in brackets", "CoNLL-U".
 ESPALIER_EXPORT std::string_view name_of(DataFormat format);
 
-/// The format that the first 200 lines look like. Refuses (ResourceError) a file that cannot be read, and (DataError)
-/// one that is not text in UTF-8.
+/// The format that the first 200 lines look like; of a folder, the one that its files have. Refuses (ResourceError) a
+/// file that cannot be read, and (DataError) one that is not text in UTF-8.
 ESPALIER_EXPORT DataFormat guess_format(const std::filesystem::path& path);
 
 /// How often something occurs.
@@ -43,8 +53,8 @@ struct DataDescription {
   ReadReport report;
 };
 
-/// Reads the whole file once. Refuses a file of an unknown format (DataError, with the first line), what guess_format()
-/// refuses, and damaged records unless `options` skip them.
+/// Reads the whole file or folder once. Refuses a file of an unknown format (DataError, with the first line), what
+/// guess_format() refuses, and damaged records unless `options` skip them.
 ESPALIER_EXPORT DataDescription describe(const std::filesystem::path& path, const ReadOptions& options = {});
 
 }  // namespace espalier::data

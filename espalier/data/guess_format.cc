@@ -20,7 +20,7 @@ struct Lines {
   std::int64_t conllu = 0;       // ten columns after a number
   std::int64_t comments = 0;     // begin with "#"
   std::int64_t columns = 0;      // two or more words
-  bool begins_with_list = false;
+  bool begins_with_sick = false;
 };
 
 bool is_listops(std::string_view line) {
@@ -39,6 +39,11 @@ bool has_columns(std::string_view line) {
   return end != std::string_view::npos && line.find_first_not_of(" \t", end) != std::string_view::npos;
 }
 
+bool is_sick_header(std::string_view line) {
+  const auto has = [&](std::string_view name) { return line.find(name) != std::string_view::npos; };
+  return has("\t") && has("pair_ID") && has("sentence_A") && has("sentence_B") && has("relatedness_score");
+}
+
 void look_at(std::string_view line, Lines& lines) {
   const std::size_t begin = line.find_first_not_of(" \t");
   if (begin == std::string_view::npos) {
@@ -46,7 +51,7 @@ void look_at(std::string_view line, Lines& lines) {
     return;
   }
   const std::string_view text = line.substr(begin);
-  if (lines.filled++ == 0) lines.begins_with_list = text[0] == '[';
+  if (lines.filled++ == 0) lines.begins_with_sick = is_sick_header(text);
   lines.in_brackets += text[0] == '(' ? 1 : 0;
   lines.maps += text[0] == '{' ? 1 : 0;
   const bool has_plan = text.find("\"Plan\"") != std::string_view::npos;
@@ -60,10 +65,12 @@ void look_at(std::string_view line, Lines& lines) {
 }  // namespace
 
 DataFormat guess_format(const std::filesystem::path& path) {
+  if (Input(path).is_folder() && std::filesystem::exists(path / "a.toks")) return DataFormat::kSickFolder;
   LineReader reader(path);
   Lines lines;
   std::string_view line;
   while (lines.filled + lines.blank < kLookedAt && reader.next(line)) look_at(line, lines);
+  if (lines.begins_with_sick) return DataFormat::kSickTable;
   const auto most = [&](std::int64_t count) { return count > 0 && 10 * count >= 9 * lines.filled; };
   if (most(lines.maps)) return lines.plans > 0 && most(lines.plans) ? DataFormat::kQueryPlans : DataFormat::kJsonLines;
   if (most(lines.listops)) return DataFormat::kListOps;

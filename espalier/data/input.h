@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "espalier/base/export.h"
@@ -24,6 +25,14 @@ class ESPALIER_EXPORT Input {
 
   /// What errors call it: the path, "standard input", or the name of the text.
   std::string name() const { return path_ == "-" ? "standard input" : path_.string(); }
+
+  /// Whether it is a path: neither standard input nor a text in memory.
+  bool is_file() const { return !in_memory_ && path_ != "-"; }
+  /// Whether it is the path of a folder, which only some readers take.
+  bool is_folder() const {
+    std::error_code ignored;
+    return is_file() && std::filesystem::is_directory(path_, ignored);
+  }
 
  private:
   friend class ByteReader;

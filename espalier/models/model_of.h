@@ -109,8 +109,8 @@ class ModelOf : public StandardModel {
 
   data::ReadReport predict(data::Input input, const PredictOptions& options,
                            const std::function<void(const Value& answer)>& done) const final {
-    const RecordSource<Record> source =
-        options.json_lines ? json_source(std::move(input), options.read) : open(std::move(input), options.read);
+    const RecordSource<Record> asked =
+        options.json_lines ? json_source(std::move(input), options.read) : source(std::move(input), options.read);
     const std::int64_t most = options.batch * thread_count();
     std::vector<Record> records;
     std::vector<Instance> instances;
@@ -118,7 +118,7 @@ class ModelOf : public StandardModel {
     for (bool more = true; more;) {
       records.clear();
       instances.clear();
-      while (std::ssize(records) < most && (more = source.next(record))) records.push_back(std::move(record));
+      while (std::ssize(records) < most && (more = asked.next(record))) records.push_back(std::move(record));
       for (const Record& each : records) instances.push_back(encode(each, false));
       train::predict(
           std::ssize(records),
@@ -127,12 +127,16 @@ class ModelOf : public StandardModel {
             done(answer(records[static_cast<std::size_t>(i)], instances[static_cast<std::size_t>(i)], value));
           });
     }
-    return source.report();
+    return asked.report();
   }
 
  protected:
-  /// The records of a file or folder in the model's own format.
+  /// The records of a file in the model's own format.
   virtual RecordSource<Record> open(data::Input input, const data::ReadOptions& options) const = 0;
+  /// The records of a folder that is one part of the data. Refuses (UsageError) all by default: most formats are files.
+  virtual RecordSource<Record> open_folder(const std::filesystem::path& folder, const data::ReadOptions&) const {
+    throw UsageError(folder.string() + ": expected a file, or a folder with \"train\" in the name of a file there");
+  }
   /// A record from JSON. Throws UsageError where something is missing.
   virtual Record from_json(const Value& value, const std::string& place) const = 0;
   /// Records of one group are never divided between splits. By default each is its own.
@@ -171,11 +175,15 @@ class ModelOf : public StandardModel {
  private:
   const Instance& instance(train::Split split, std::int64_t i) const { return of(split)[static_cast<std::size_t>(i)]; }
 
+  RecordSource<Record> source(data::Input input, const data::ReadOptions& options) const {
+    return input.is_folder() ? open_folder(input.name(), options) : open(std::move(input), options);
+  }
+
   void read_all(const std::filesystem::path& path, const data::ReadOptions& options, std::vector<Record>& to,
                 data::ReadReport& report) const {
-    const RecordSource<Record> source = open(data::Input(path), options);
-    for (Record record; source.next(record);) to.push_back(std::move(record));
-    add(report, source.report());
+    const RecordSource<Record> all = source(data::Input(path), options);
+    for (Record record; all.next(record);) to.push_back(std::move(record));
+    add(report, all.report());
   }
 
   /// Moves shares of the training records to the splits that have none.

@@ -10,6 +10,8 @@ std::span<const Entry> registry() {
             make_sentiment},
       Entry{"tagger", "Tags the words of sentences: parts of speech from CoNLL-U, named entities from CoNLL columns.",
             make_tagger},
+      Entry{"relatedness", "Tells how related two sentences are, from their dependency trees: SICK or JSON lines.",
+            make_relatedness},
       Entry{"json", "Learns a field of any JSON lines from all other fields: a class or a number.", make_json},
   };
   return kEntries;

@@ -84,6 +84,7 @@ DataPlaces find_data(const fs::path& path) {
   places[0] = entry_with(path, kTrain, "training");
   places[1] = entry_with(path, kHeldOut, "held-out");
   places[2] = entry_with(path, kTest, "test");
+  if (places[0].empty() && places[1].empty() && places[2].empty()) places[0] = {path};
   if (places[0].empty())
     throw UsageError(fmt::format("{}: no file or folder there has \"train\" in its name", path.string()));
   return places;

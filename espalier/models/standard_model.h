@@ -39,8 +39,9 @@ namespace espalier::models {
 using DataPlaces = std::array<std::vector<std::filesystem::path>, 3>;
 
 /// The data of a path: a file is training data; in a folder, names decide: those with "train" in them, with "dev",
-/// "valid" or "trial", and with "test". Refuses (UsageError) a folder without training data, and one where a split
-/// could be any of several entries, naming them; (ResourceError) a path that does not exist.
+/// "valid" or "trial", and with "test". Without any of these the folder itself is training data. Refuses (UsageError) a
+/// folder with other parts but no training data, and one where a split could be any of several entries, naming them;
+/// (ResourceError) a path that does not exist.
 ESPALIER_EXPORT DataPlaces find_data(const std::filesystem::path& path);
 
 struct PredictOptions {

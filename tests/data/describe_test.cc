@@ -102,6 +102,35 @@ TEST_F(Describe, FindsJsonLinesAndPlans) {
   EXPECT_EQ(plans.model, "plans");
 }
 
+TEST_F(Describe, FindsSickAsTableAndParsed) {
+  const DataDescription table =
+      of("pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+         "1\tA dog runs\tA dog is running\t5\tENTAILMENT\n2\tA dog runs\tNo dog runs\t2.5\tCONTRADICTION\n");
+  EXPECT_EQ(table.format, DataFormat::kSickTable);
+  EXPECT_THAT(table.facts,
+              ElementsAre(Pair("pairs", "2"), Pair("mean relatedness", "3.75"), Pair("dependencies", "none")));
+  EXPECT_THAT(table.labels, ElementsAre(Count{"CONTRADICTION", 1}, Count{"ENTAILMENT", 1}));
+  EXPECT_EQ(table.model, "relatedness");
+
+  const auto file = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+  };
+  file("a.toks", "A dog runs\nDogs run\n");
+  file("a.parents", "2 3 0\n2 0\n");
+  file("a.rels", "det nsubj root\nnsubj root\n");
+  file("b.toks", "Run\nDogs run\n");
+  file("b.parents", "0\n2 0\n");
+  file("b.rels", "root\nnsubj root\n");
+  file("sim.txt", "2\n5\n");
+  file("id.txt", "1\n2\n");
+  const DataDescription parsed = describe(folder_);
+  EXPECT_EQ(parsed.format, DataFormat::kSickFolder);
+  EXPECT_THAT(parsed.facts, ElementsAre(Pair("pairs", "2"), Pair("mean relatedness", "3.50"),
+                                        Pair("words per sentence", "1 to 3, mean 2.0"), Pair("distinct words", "6")));
+  EXPECT_THAT(parsed.labels, ElementsAre(Count{"root", 4}, Count{"nsubj", 3}, Count{"det", 1}));
+  EXPECT_EQ(parsed.model, "relatedness");
+}
+
 TEST_F(Describe, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(refusal("once upon a time\n"), HasSubstr("file:1:1: expected labelled trees"));
   EXPECT_THAT(refusal(""), HasSubstr("the file is empty"));
