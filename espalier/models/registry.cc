@@ -12,6 +12,8 @@ std::span<const Entry> registry() {
             make_tagger},
       Entry{"relatedness", "Tells how related two sentences are, from their dependency trees: SICK or JSON lines.",
             make_relatedness},
+      Entry{"lattice", "Tags characters with the help of a lexicon: named entities in Chinese, from columns.",
+            make_lattice},
       Entry{"json", "Learns a field of any JSON lines from all other fields: a class or a number.", make_json},
   };
   return kEntries;

@@ -20,6 +20,7 @@ std::span<const Entry> registry();
 std::unique_ptr<StandardModel> make_sentiment();
 std::unique_ptr<StandardModel> make_tagger();
 std::unique_ptr<StandardModel> make_json();
+std::unique_ptr<StandardModel> make_lattice();
 std::unique_ptr<StandardModel> make_relatedness();
 
 }  // namespace espalier::models

@@ -9,6 +9,7 @@
 #include "espalier/base/error.h"
 #include "espalier/data/conllu.h"
 #include "espalier/data/tag_scheme.h"
+#include "espalier/data/utf8.h"
 #include "espalier/train/accuracy.h"
 #include "espalier/train/span_f1.h"
 
@@ -41,6 +42,10 @@ void TagColumns::list(SettingList& list) {
   list.add("format", format, "how sentences are written; auto: CoNLL-U if the name says so, else columns",
            {"auto", "conllu", "columns"});
   list.add("tag", tag, "the column of CoNLL-U to learn", {"upos", "xpos", "deprel"});
+  list_columns(list);
+}
+
+void TagColumns::list_columns(SettingList& list) {
   list.add("comment", comment, "lines of columns that begin with this text are left out");
   list.add("drop_places", drop_places, "words are single characters followed by a place, in digits, which is dropped");
 }
@@ -66,10 +71,16 @@ RecordSource<data::TaggedSentence> TagColumns::open(data::Input input, const dat
           [reader]() -> const data::ReadReport& { return reader->report(); }};
 }
 
-data::TaggedSentence tagged_from_json(const Value& value) {
+data::TaggedSentence tagged_from_json(const Value& value, Tokens tokens) {
   data::TaggedSentence record;
-  for (const Value& word : value.at("words").items()) record.words.emplace_back(word.as_string());
-  if (record.words.empty()) throw UsageError("\"words\" is empty");
+  const Value* text = tokens == Tokens::kCharacters ? value.find("text") : nullptr;
+  if (text != nullptr) {
+    for (const std::string_view character : data::characters_of(text->as_string()))
+      if (character.find_first_of(" \t\r\n") == std::string_view::npos) record.words.emplace_back(character);
+  } else {
+    for (const Value& word : value.at("words").items()) record.words.emplace_back(word.as_string());
+  }
+  if (record.words.empty()) throw UsageError(text != nullptr ? "\"text\" is empty" : "\"words\" is empty");
   if (const Value* tags = value.find("tags"))
     for (const Value& tag : tags->items()) record.tags.emplace_back(tag.as_string());
   if (!record.tags.empty() && record.tags.size() != record.words.size())
@@ -114,7 +125,7 @@ std::vector<train::Metric> measure_tags(std::span<const train::Prediction> predi
 }
 
 Value tag_answer(std::span<const std::string> words, std::span<const std::int32_t> tags,
-                 std::span<const std::string> names) {
+                 std::span<const std::string> names, Tokens tokens) {
   std::vector<Value> of_words;
   std::vector<Value> of_tags;
   std::vector<std::string> tag_names;
@@ -132,7 +143,7 @@ Value tag_answer(std::span<const std::string> words, std::span<const std::int32_
       spans.push_back(Value::map({{"begin", span.begin},
                                   {"end", span.end},
                                   {"type", span.type},
-                                  {"text", fmt::format("{}", fmt::join(part, " "))}}));
+                                  {"text", fmt::format("{}", fmt::join(part, tokens == Tokens::kWords ? " " : ""))}}));
     }
     answer.push_back({"spans", Value::list(std::move(spans))});
   }

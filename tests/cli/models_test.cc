@@ -91,6 +91,23 @@ TEST_F(ModelCommands, RepeatARunFromItsFile) {
   EXPECT_EQ(content_of(path("first/model.json")), content_of(path("second/model.json")));
 }
 
+TEST_F(ModelCommands, TagCharactersWithoutTheLexiconOfTheirTraining) {
+  fs::create_directories(folder_ / "names");
+  std::string sentences;
+  for (int i = 0; i < 10; ++i) sentences += "南 B-LOC\n京 E-LOC\n市 O\n\n人 O\n市 O\n\n";
+  for (const std::string part : {"train", "dev", "test"}) write("names/" + part + ".bmes", sentences);
+  const std::string lexicon = write("lexicon.txt", "南京 10 ns\n");
+  const CommandResult trained =
+      run({"train", "lattice", "--data", path("names"), "--lexicon", lexicon, "--out", path("run"), "--epochs", "10",
+           "--embedding", "8", "--hidden", "8", "--dropout", "0", "--optimizer", "adam(lr=0.03)"});
+  EXPECT_EQ(trained.code, 0) << trained.error;
+  EXPECT_THAT(trained.out, HasSubstr("test: f1 1.0000"));
+  fs::remove(lexicon);
+  const CommandResult predicted = run({"predict", path("run"), write("new.jsonl", "{\"text\": \"南京人\"}\n")});
+  EXPECT_EQ(predicted.code, 0) << predicted.error;
+  EXPECT_EQ(nlohmann::json::parse(predicted.out)["spans"][0]["text"], "南京");
+}
+
 TEST_F(ModelCommands, SayWhatIsWrong) {
   const std::string damaged = records("damaged.jsonl", 20, "{\"y\": }\n");
   const CommandResult refused = run({"train", "json", "--data", damaged, "--label", "y", "--out", path("run")});

@@ -1,4 +1,4 @@
-/// The model "relatedness" with their data: folders, tables, JSON lines.
+/// The models "relatedness" and "lattice" with their data: folders, tables, JSON lines, columns and a lexicon.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -125,6 +125,41 @@ TEST_F(StandardModels, RefusePairsWithoutWordsHeadsOrScores) {
   EXPECT_THAT(refusal(R"({"words": ["x"], "heads": [0]})", ""), HasSubstr("expected a score from 1 to 5, not none"));
   EXPECT_THAT(refusal(R"({"words": ["x"], "heads": [0]})", R"(, "score": 5.5)"),
               HasSubstr("pair " + (folder_ / "pairs.jsonl").string() + ":1: expected a score from 1 to 5, not 5.5"));
+}
+
+const std::string kCharacters =
+    "南 B-LOC\n京 E-LOC\n市 O\n\n北 B-LOC\n京 E-LOC\n人 O\n\n南 O\n人 O\n京 O\n\n北 O\n市 O\n\n";
+
+TEST_F(StandardModels, LearnToTagCharactersWithALexicon) {
+  const std::string lexicon = write("words.txt", "南京 10 ns\n北京 20 ns\n上海 5 ns\n京 3 n\n").string();
+  for (const std::string merge : {"gates", "sum"}) {
+    const auto metrics =
+        learn("lattice", {{{write("names.bmes", kCharacters)}, {}, {}}},
+              {{"lexicon", lexicon}, {"merge", merge}, {"embedding", "8"}, {"hidden", "8"}, {"dropout", "0"}}, 60,
+              "{\"text\": \"北京 市\"}\n{\"words\": [\"上\", \"南\", \"京\"]}\n", true, 2);
+    EXPECT_EQ(metrics[0].name, "f1");
+    EXPECT_EQ(metrics[0].value, 1);
+    EXPECT_THAT(last_answers_[0], HasSubstr(R"("words":["北","京","市"],"tags":["B-LOC","E-LOC","O"])"));
+    EXPECT_THAT(last_answers_[0], HasSubstr(R"({"begin":0,"end":2,"type":"LOC","text":"北京"})"));
+    const Value saved = data::read_json(folder_ / "run" / "model.json").at("facts");
+    EXPECT_EQ(saved.at("words").to_text(), R"(["北京","南京"])") << "those of training data, of two characters or more";
+  }
+}
+
+TEST_F(StandardModels, ReadCharactersWithPlacesAndNeedALexicon) {
+  const auto model = make("lattice");
+  model->settings().at("drop_places").assign(Value(true));
+  model->settings().at("held_out").assign(Value(0));
+  model->read_data({{{write("weibo.conll", "南0\tB-LOC\n京1\tI-LOC\n20\tO\n\n")}, {}, {}}});
+  EXPECT_EQ(refusal_of<UsageError>([&] { model->build(1); }),
+            "lattice: the setting \"lexicon\" must name a file of words");
+  model->settings().at("lexicon").assign_text(write("words.txt", "不在\n").string());
+  model->build(1);
+  EXPECT_THAT(model->describe(), HasSubstr("3 characters that occur at least 1 times, 0 words of the lexicon"));
+  EXPECT_EQ(model->text(train::Split::kTrain, 0), "南京2");
+  EXPECT_THAT(answers(*model, R"({"text": "南京"})", true)[0], HasSubstr(R"("words":["南","京"])"));
+  EXPECT_THAT(refusal_of<DataError>([&] { answers(*model, R"({"text": " "})", true); }),
+              HasSubstr("\"text\" is empty"));
 }
 
 }  // namespace
