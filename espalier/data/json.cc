@@ -138,6 +138,8 @@ JsonLinesReader::JsonLinesReader(Input input, const ReadOptions& options)
     : RecordReader(options), lines_(std::move(input)), parser_(std::make_unique<JsonParser>()) {}
 JsonLinesReader::~JsonLinesReader() = default;
 
+std::string JsonLinesReader::place() const { return fmt::format("{}:{}", lines_.name(), lines_.line_number()); }
+
 bool JsonLinesReader::read(Value& record) {
   for (std::string_view line; lines_.next(line);) {
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;

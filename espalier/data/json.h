@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "espalier/base/export.h"
@@ -35,6 +36,9 @@ class ESPALIER_EXPORT JsonLinesReader final : public RecordReader<Value> {
  public:
   explicit JsonLinesReader(Input input, const ReadOptions& options = {});
   ~JsonLinesReader() override;
+
+  /// Of the record read last: "train.jsonl:7".
+  std::string place() const;
 
  private:
   bool read(Value& record) override;

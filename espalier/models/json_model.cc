@@ -14,6 +14,11 @@
 namespace espalier::models {
 namespace {
 
+struct JsonLine {
+  Value value;
+  std::string place;  // "train.jsonl:7"
+};
+
 class JsonModel final : public ModelOf<JsonLine, JsonInstance> {
  public:
   std::string_view name() const override { return "json"; }
@@ -40,7 +45,7 @@ class JsonModel final : public ModelOf<JsonLine, JsonInstance> {
   }
 
   RecordSource<JsonLine> open(data::Input input, const data::ReadOptions& options) const override {
-    return source_of(std::make_shared<JsonLinesReader>(std::move(input), options));
+    return json_source(std::move(input), options);
   }
   JsonLine from_json(const Value& value, const std::string& place) const override { return {value, place}; }
   std::string text_of(const JsonLine& record) const override { return record.value.to_text(); }

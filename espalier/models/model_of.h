@@ -15,7 +15,7 @@
 
 #include "espalier/base/error.h"
 #include "espalier/base/threads.h"
-#include "espalier/models/json_lines.h"
+#include "espalier/data/json.h"
 #include "espalier/models/standard_model.h"
 #include "espalier/train/predict.h"
 
@@ -158,14 +158,14 @@ class ModelOf : public StandardModel {
   const std::vector<Instance>& of(train::Split split) const { return instances_[static_cast<std::size_t>(split)]; }
 
   RecordSource<Record> json_source(data::Input input, const data::ReadOptions& options) const {
-    const auto reader = std::make_shared<JsonLinesReader>(std::move(input), options);
+    const auto reader = std::make_shared<data::JsonLinesReader>(std::move(input), options);
     return {[this, reader](Record& record) {
-              JsonLine line;
-              if (!reader->next(line)) return false;
+              Value value;
+              if (!reader->next(value)) return false;
               try {
-                record = from_json(line.value, line.place);
+                record = from_json(value, reader->place());
               } catch (const UsageError& error) {
-                throw DataError(line.place + ": " + error.what());
+                throw DataError(reader->place() + ": " + error.what());
               }
               return true;
             },

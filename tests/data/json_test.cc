@@ -118,6 +118,18 @@ TEST(JsonLines, ErrorsNameTheLineWhenItIsReached) {
             "cannot read \"no/such.jsonl\": No such file or directory");
 }
 
+TEST(JsonLines, TellThePlaceOfARecordAndSkipDamagedOnes) {
+  JsonLinesReader reader(Input::text("{\"a\": 1}\n\n{\"a\": }\n{\"a\": 2}\n", "some.jsonl"), {.skip_damaged = true});
+  Value value;
+  ASSERT_TRUE(reader.next(value));
+  EXPECT_EQ(reader.place(), "some.jsonl:1");
+  ASSERT_TRUE(reader.next(value));
+  EXPECT_EQ(value.to_text(), "{\"a\":2}");
+  EXPECT_EQ(reader.place(), "some.jsonl:4");
+  EXPECT_EQ(reader.report().damaged, 1);
+  EXPECT_TRUE(reader.report().errors[0].starts_with("some.jsonl:3:7: expected")) << reader.report().errors[0];
+}
+
 TEST(JsonLines, AnEndedStreamStaysEnded) {
   const TemporaryFile file("lines.jsonl", "1\n");
   ValueStream stream = json_lines(file.path());

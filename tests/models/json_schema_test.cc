@@ -11,7 +11,6 @@
 
 #include "espalier/base/error.h"
 #include "espalier/data/json.h"
-#include "espalier/models/json_lines.h"
 #include "espalier/models/json_net.h"
 #include "espalier/ops/all.h"
 #include "tests/models/learn.h"
@@ -212,16 +211,6 @@ TEST(JsonSchema, ComesBackFromItsText) {
   std::string text = schema.to_value().to_text();
   text.replace(text.find("\"root\":0"), 8, "\"root\":99");
   EXPECT_THAT(refusal_of<DataError>([&] { JsonSchema::from_value(data::parse_json(text)); }), HasSubstr("type 99"));
-}
-
-TEST(JsonLines, TellTheLineOfWhatIsNoJson) {
-  JsonLinesReader reader(data::Input::text("{\"a\": 1}\n\n{\"a\": }\n{\"a\": 2}\n", "some.jsonl"));
-  JsonLine line;
-  ASSERT_TRUE(reader.next(line));
-  EXPECT_THAT(refusal_of<DataError>([&] { reader.next(line); }), ::testing::StartsWith("some.jsonl:3:7: expected"));
-  JsonLinesReader skipping(data::Input::text("{\"a\": 1}\n{\"a\": }\n{\"a\": 2}\n"), {.skip_damaged = true});
-  EXPECT_EQ(skipping.read_all().size(), 2);
-  EXPECT_EQ(skipping.report().damaged, 1);
 }
 
 // --- the network -----------------------------------------------------------------------------------------------------
