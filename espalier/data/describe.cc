@@ -4,44 +4,23 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 #include <set>
 
 #include "espalier/base/error.h"
 #include "espalier/data/conll.h"
 #include "espalier/data/conllu.h"
+#include "espalier/data/describe_parts.h"
 #include "espalier/data/json.h"
 #include "espalier/data/listops.h"
-#include "espalier/data/sick.h"
 #include "espalier/data/treebank.h"
 
 namespace espalier::data {
-namespace {
 
-/// Smallest, mean and largest of some numbers.
-class Extent {
- public:
-  void take(std::int64_t number) {
-    low_ = count_ == 0 ? number : std::min(low_, number);
-    high_ = std::max(high_, number);
-    sum_ += static_cast<double>(number);
-    ++count_;
-  }
-  std::string text() const {
-    return count_ == 0 ? "none" : fmt::format("{} to {}, mean {:.1f}", low_, high_, sum_ / static_cast<double>(count_));
-  }
+std::string Extent::text() const {
+  return count_ == 0 ? "none" : fmt::format("{} to {}, mean {:.1f}", low_, high_, sum_ / static_cast<double>(count_));
+}
 
- private:
-  std::int64_t low_ = 0;
-  std::int64_t high_ = 0;
-  std::int64_t count_ = 0;
-  double sum_ = 0;
-};
-
-using Tally = std::map<std::string, std::int64_t, std::less<>>;
-
-/// The most frequent first; of equally frequent ones in the order of the alphabet.
 std::vector<Count> sorted(const Tally& tally) {
   std::vector<Count> counts;
   for (const auto& [name, count] : tally) counts.push_back({name, count});
@@ -49,11 +28,9 @@ std::vector<Count> sorted(const Tally& tally) {
   return counts;
 }
 
-std::string text_of(std::size_t number) { return fmt::format("{}", number); }
+namespace {
 
-std::string mean_text(double sum, std::int64_t count) {
-  return count == 0 ? "none" : fmt::format("{:.2f}", sum / static_cast<double>(count));
-}
+std::string text_of(std::size_t number) { return fmt::format("{}", number); }
 
 void describe_treebank(const std::filesystem::path& path, const ReadOptions& options, DataDescription& result) {
   TreebankReader reader(path, {}, options);
@@ -200,46 +177,6 @@ void describe_json(const std::filesystem::path& path, const ReadOptions& options
   result.model = result.format == DataFormat::kQueryPlans ? "plans" : "json";
 }
 
-void describe_sick_table(const std::filesystem::path& path, const ReadOptions& options, DataDescription& result) {
-  SickReader reader(path, options);
-  Tally entailments;
-  double sum = 0;
-  for (SickPair one; reader.next(one);) {
-    ++entailments[one.entailment];
-    sum += one.relatedness;
-  }
-  const std::int64_t pairs = reader.report().records;
-  result.report = reader.report();
-  result.facts = {
-      {"pairs", fmt::format("{}", pairs)}, {"mean relatedness", mean_text(sum, pairs)}, {"dependencies", "none"}};
-  result.labels_of = "entailment";
-  result.labels = sorted(entailments);
-  result.model = "relatedness";
-}
-
-void describe_sick_folder(const std::filesystem::path& path, const ReadOptions& options, DataDescription& result) {
-  ParsedSickReader reader(path, options);
-  Extent words;
-  Tally relations;
-  std::set<std::string, std::less<>> vocabulary;
-  double sum = 0;
-  for (ParsedPair one; reader.next(one); sum += one.relatedness)
-    for (const ParsedSentence* sentence : {&one.a, &one.b}) {
-      words.take(std::ssize(sentence->words));
-      for (const std::string& relation : sentence->relations) ++relations[relation];
-      vocabulary.insert(sentence->words.begin(), sentence->words.end());
-    }
-  const std::int64_t pairs = reader.report().records;
-  result.report = reader.report();
-  result.facts = {{"pairs", fmt::format("{}", pairs)},
-                  {"mean relatedness", mean_text(sum, pairs)},
-                  {"words per sentence", words.text()},
-                  {"distinct words", text_of(vocabulary.size())}};
-  result.labels_of = "relations of dependencies";
-  result.labels = sorted(relations);
-  result.model = "relatedness";
-}
-
 [[noreturn]] void refuse_unknown(const std::filesystem::path& path) {
   LineReader lines(path);
   std::string_view line;
@@ -278,8 +215,8 @@ DataDescription describe(const std::filesystem::path& path, const ReadOptions& o
     case DataFormat::kListOps: describe_listops(path, result); break;
     case DataFormat::kJsonLines:
     case DataFormat::kQueryPlans: describe_json(path, options, result); break;
-    case DataFormat::kSickTable: describe_sick_table(path, options, result); break;
-    case DataFormat::kSickFolder: describe_sick_folder(path, options, result); break;
+    case DataFormat::kSickTable:
+    case DataFormat::kSickFolder: describe_sick(path, options, result); break;
   }
   return result;
 }

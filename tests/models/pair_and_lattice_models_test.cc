@@ -10,7 +10,7 @@
 
 #include "espalier/base/error.h"
 #include "espalier/data/json.h"
-#include "tests/models/standard_models.h"
+#include "tests/models/model_files.h"
 #include "tests/support/refusal.h"
 
 namespace espalier::models {
@@ -20,6 +20,8 @@ namespace fs = std::filesystem;
 using espalier::testing::refusal_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+using PairAndLatticeModels = testing::ModelFiles;
 
 /// A folder in the layout of parsed SICK, in which every sentence has three words, and the second is the root.
 struct SickFiles {
@@ -48,7 +50,7 @@ SickFiles sick_files() {
   return files;
 }
 
-TEST_F(StandardModels, LearnHowRelatedParsedSentencesAre) {
+TEST_F(PairAndLatticeModels, LearnHowRelatedParsedSentencesAre) {
   const SickFiles files = sick_files();
   for (const std::string part : {"sick/train/", "sick/dev/", "sick/test/"}) {
     write(part + "a.toks", files.a);
@@ -88,7 +90,7 @@ TEST_F(StandardModels, LearnHowRelatedParsedSentencesAre) {
   EXPECT_EQ(answered, 9);
 }
 
-TEST_F(StandardModels, LearnHowRelatedUnparsedSentencesAre) {
+TEST_F(PairAndLatticeModels, LearnHowRelatedUnparsedSentencesAre) {
   const std::string header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n";
   const fs::path table = write("SICK_train.txt", header +
                                                      "1\tTwo dogs sleep.\tTwo dogs rest.\t4.5\tENTAILMENT\n"
@@ -105,7 +107,7 @@ TEST_F(StandardModels, LearnHowRelatedUnparsedSentencesAre) {
               HasSubstr("the sentences of this table have no dependencies"));
 }
 
-TEST_F(StandardModels, RefusePairsWithoutWordsHeadsOrScores) {
+TEST_F(PairAndLatticeModels, RefusePairsWithoutWordsHeadsOrScores) {
   const auto refusal = [&](const std::string& a, const std::string& score) {
     return refusal_of<DataError>([&] {
       const auto model = make("relatedness");
@@ -130,7 +132,7 @@ TEST_F(StandardModels, RefusePairsWithoutWordsHeadsOrScores) {
 const std::string kCharacters =
     "南 B-LOC\n京 E-LOC\n市 O\n\n北 B-LOC\n京 E-LOC\n人 O\n\n南 O\n人 O\n京 O\n\n北 O\n市 O\n\n";
 
-TEST_F(StandardModels, LearnToTagCharactersWithALexicon) {
+TEST_F(PairAndLatticeModels, LearnToTagCharactersWithALexicon) {
   const std::string lexicon = write("words.txt", "南京 10 ns\n北京 20 ns\n上海 5 ns\n京 3 n\n").string();
   for (const std::string merge : {"gates", "sum"}) {
     const auto metrics =
@@ -146,7 +148,7 @@ TEST_F(StandardModels, LearnToTagCharactersWithALexicon) {
   }
 }
 
-TEST_F(StandardModels, ReadCharactersWithPlacesAndNeedALexicon) {
+TEST_F(PairAndLatticeModels, ReadCharactersWithPlacesAndNeedALexicon) {
   const auto model = make("lattice");
   model->settings().at("drop_places").assign(Value(true));
   model->settings().at("held_out").assign(Value(0));

@@ -11,7 +11,7 @@
 
 #include "espalier/base/error.h"
 #include "espalier/models/model_of.h"
-#include "tests/models/standard_models.h"
+#include "tests/models/model_files.h"
 #include "tests/support/refusal.h"
 
 namespace espalier::models {
@@ -21,6 +21,8 @@ namespace fs = std::filesystem;
 using espalier::testing::refusal_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+using StandardModels = testing::ModelFiles;
 
 const std::string kTreebank =
     "(4 (2 It) (4 (2 is) (4 good)))\n(0 (2 It) (0 (2 is) (0 bad)))\n(0 (1 not) (4 good))\n(4 (1 not) (0 bad))\n"

@@ -1,4 +1,4 @@
-/// A fixture for tests of standard models: a folder for their data, and a run that learns, saves, loads and answers.
+/// A folder with data for standard models, and what a model makes of them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,19 +16,21 @@
 #include "espalier/train/evaluate.h"
 #include "espalier/train/trainer.h"
 
-namespace espalier::models {
+namespace espalier::models::testing {
+
+namespace fs = std::filesystem;
 
 /// A folder that goes with the test.
-class StandardModels : public ::testing::Test {
+class ModelFiles : public ::testing::Test {
  protected:
-  StandardModels() { std::filesystem::create_directories(folder_); }
-  ~StandardModels() override {
+  ModelFiles() { fs::create_directories(folder_); }
+  ~ModelFiles() override {
     std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
+    fs::remove_all(folder_, ignored);
   }
 
-  std::filesystem::path write(const std::string& name, const std::string& text) const {
-    std::filesystem::create_directories((folder_ / name).parent_path());
+  fs::path write(const std::string& name, const std::string& text) const {
+    fs::create_directories((folder_ / name).parent_path());
     write_file_atomically(folder_ / name, text);
     return folder_ / name;
   }
@@ -46,7 +48,7 @@ class StandardModels : public ::testing::Test {
   std::vector<train::Metric> learn(const std::string& name, const DataPlaces& places,
                                    const std::vector<std::pair<std::string, std::string>>& settings, int epochs,
                                    const std::string& asked, bool json_lines, std::size_t expected_answers) {
-    std::filesystem::remove_all(folder_ / "run");
+    fs::remove_all(folder_ / "run");
     const std::unique_ptr<StandardModel> model = make(name);
     for (const auto& [key, value] : settings) model->settings().at(key).assign_text(value);
     model->settings().at("held_out").assign(Value(0));
@@ -69,9 +71,8 @@ class StandardModels : public ::testing::Test {
     return train::evaluate(*model, train::Split::kTrain).metrics;
   }
 
-  std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() / ("standard_models_" + std::to_string(::getpid()));
+  fs::path folder_ = fs::temp_directory_path() / ("standard_models_" + std::to_string(::getpid()));
   std::vector<std::string> last_answers_;
 };
 
-}  // namespace espalier::models
+}  // namespace espalier::models::testing
