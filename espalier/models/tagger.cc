@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "espalier/data/conll.h"
+#include "espalier/data/utf8.h"
 #include "espalier/models/model_of.h"
 #include "espalier/models/registry.h"
 #include "espalier/models/tag_records.h"
@@ -73,7 +74,7 @@ class Tagger final : public ModelOf<data::TaggedSentence, TaggedSentence> {
       for (const std::string& word : record.words) {
         count_word(words, shown(word));
         count_word(as_written, word);
-        for (const std::string_view character : characters_of(word)) count_word(characters, character);
+        for (const std::string_view character : data::characters_of(word)) count_word(characters, character);
       }
       for (const std::string& tag : record.tags) count_word(tags, tag);
     }
@@ -100,7 +101,7 @@ class Tagger final : public ModelOf<data::TaggedSentence, TaggedSentence> {
       sentence.characters.emplace_back();
       if (settings_.characters == "none" || (settings_.characters == "rare" && spelled_.number(record.words[w]) > 0))
         continue;
-      for (const std::string_view character : characters_of(record.words[w]))
+      for (const std::string_view character : data::characters_of(record.words[w]))
         sentence.characters.back().push_back(characters_.number(character));
     }
     if (labelled)

@@ -1,46 +1,40 @@
 #include "espalier/models/words.h"
 
-#include <algorithm>
 #include <cctype>
 #include <utility>
 
-#include "espalier/data/utf8.h"
-
 namespace espalier::models {
 
-Words::Words(const WordCounts& counts, std::int64_t least) {
-  std::vector<std::pair<std::int64_t, std::string_view>> by_count;
-  for (const auto& [word, count] : counts)
-    if (count >= least) by_count.emplace_back(-count, word);
-  std::sort(by_count.begin(), by_count.end());
+Words::Words(const WordCounts& counts, std::int64_t least)
+    : words_(counts.vocabulary({.min_count = least, .unknown = ""})) {}
+
+Words::Words(const std::vector<std::string>& list) {
+  std::vector<data::Vocabulary::Entry> entries;
+  entries.reserve(list.size());
+  for (const std::string& word : list) entries.push_back({.word = word});
+  words_ = data::Vocabulary(std::move(entries));
+}
+
+std::vector<std::string> Words::list() const {
   std::vector<std::string> list;
-  list.reserve(by_count.size());
-  for (const auto& [count, word] : by_count) list.emplace_back(word);
-  *this = Words(std::move(list));
-}
-
-Words::Words(std::vector<std::string> list) : list_(std::move(list)) {
-  for (std::size_t i = 0; i < list_.size(); ++i) numbers_.emplace(list_[i], static_cast<std::int32_t>(i) + 1);
-}
-
-std::int32_t Words::number(std::string_view word) const {
-  const auto found = numbers_.find(word);
-  return found == numbers_.end() ? 0 : found->second;
+  list.reserve(words_.entries().size());
+  for (const data::Vocabulary::Entry& entry : words_.entries()) list.push_back(entry.word);
+  return list;
 }
 
 Value Words::to_value() const {
   std::vector<Value> items;
-  for (const std::string& word : list_) items.emplace_back(word);
+  items.reserve(words_.entries().size());
+  for (const data::Vocabulary::Entry& entry : words_.entries()) items.emplace_back(entry.word);
   return Value::list(std::move(items));
 }
 
 Words Words::from_value(const Value& value) {
   std::vector<std::string> list;
+  list.reserve(value.size());
   for (const Value& item : value.items()) list.emplace_back(item.as_string());
-  return Words(std::move(list));
+  return Words(list);
 }
-
-std::vector<std::string_view> characters_of(std::string_view text) { return data::characters_of(text); }
 
 std::string lower_case(std::string_view text) {
   std::string result(text);
