@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "espalier/base/dtype.h"
@@ -9,6 +10,10 @@
 #include "espalier/graph/step_counter.h"
 
 namespace espalier {
+
+namespace batch {
+class OwnStrategy;
+}
 
 /// Which code computes a graph.
 enum class Execution : std::int32_t {
@@ -43,6 +48,8 @@ struct GraphOptions {
   /// How nodes are brought together. Where batching cannot pay, as in a single small instance, kFrontier runs like
   /// kNone.
   Strategy strategy = Strategy::kFrontier;
+  /// If set, used instead of `strategy`: a rule of your own (batch/own_strategy.h).
+  std::shared_ptr<const batch::OwnStrategy> own_strategy = {};
   Memoise memoise = Memoise::kLookups;
   /// Records the ops of a cell one by one, as if it were a plain function: for comparing, and for finding out.
   bool expand_cells = false;

@@ -73,6 +73,7 @@ void require_addressable(const Problem& problem) {
 std::uint64_t hash_of(const Problem& problem) {
   Hash hash;
   hash.add(static_cast<std::uint64_t>(problem.strategy));
+  hash.add(problem.own_strategy);
   hash.add(static_cast<std::uint64_t>(problem.lifetime));
   hash.add(problem.signature);
   hash.add(problem.inputs);

@@ -56,6 +56,7 @@ struct Problem {
   static constexpr std::int32_t kOutside = -1;  // an operand that was computed before, or is a leaf
 
   Strategy strategy = Strategy::kFrontier;
+  std::uint64_t own_strategy = 0;  // the uid of the strategy that is used instead, if one is
   Lifetime lifetime = Lifetime::kAll;
   std::vector<Facts> facts;  // by signature
   /// By signature: the bytes of each operand's row, where they are needed: of ops with blocks or side by side.

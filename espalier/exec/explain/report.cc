@@ -8,6 +8,8 @@
 #include <iterator>
 #include <utility>
 
+#include "espalier/batch/own_strategy.h"
+
 namespace espalier::exec {
 namespace {
 
@@ -171,6 +173,10 @@ std::int64_t computing_nodes(const RunFacts& facts) {
   return nodes;
 }
 
+std::string_view strategy_name(const GraphOptions& options) {
+  return options.own_strategy != nullptr ? options.own_strategy->name() : name_of(options.strategy);
+}
+
 std::string heading(const Graph& graph, std::string_view name, const plan::Plan& plan, const RunFacts& facts) {
   if (plan.steps() == 0) return fmt::format("{}: no step, as all values were there\n", name);
   std::string text = fmt::format("{}: {}", name, counted(computing_nodes(facts), "node"));
@@ -178,7 +184,7 @@ std::string heading(const Graph& graph, std::string_view name, const plan::Plan&
   const std::string_view least = plan.bound_is_exact ? "" : "at least ";
   const std::string_view most = plan.bound_is_exact ? "" : "at most ";
   text += fmt::format(" in {} (bound {}{}, forced {}{}), {}", counted(plan.steps(), "step"), least, plan.bound, most,
-                      plan.forced, name_of(graph.options().strategy));
+                      plan.forced, strategy_name(graph.options()));
   if (facts.copied > 0) text += fmt::format(", {} copied", bytes_text(facts.copied));
   return text + "\n";
 }

@@ -40,7 +40,7 @@ class Reasons {
   }
 
   std::vector<std::string> find(bool divided) {
-    if (graph_.options().strategy == Strategy::kNone) {
+    if (graph_.options().own_strategy == nullptr && graph_.options().strategy == Strategy::kNone) {
       add(groups_, "each node is a step of its own, as the strategy is none");
     } else {
       find_differences();

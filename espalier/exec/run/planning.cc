@@ -1,4 +1,5 @@
 /// From a problem to its plan: a known one, or a schedule by the graph's strategy and then places.
+#include "espalier/batch/own_strategy.h"
 #include "espalier/batch/schedule.h"
 #include "espalier/exec/run/engine.h"
 #include "espalier/exec/run/plan_cache.h"
@@ -53,7 +54,9 @@ class ScheduleInput {
 
 std::shared_ptr<const plan::Plan> Engine::plan_of(plan::Problem& problem) {
   Stopwatch watch;
+  const batch::OwnStrategy* const own = graph_.options().own_strategy.get();
   problem.strategy = graph_.options().strategy;
+  problem.own_strategy = own != nullptr ? own->uid() : 0;
   plan::require_addressable(problem);
   ++statistics_.plans;
   const std::uint64_t hash = hash_of(problem);
@@ -64,7 +67,8 @@ std::shared_ptr<const plan::Plan> Engine::plan_of(plan::Problem& problem) {
   }
   const ScheduleInput input(problem);
   watch.lap(statistics_.seconds.planning);
-  const batch::Schedule schedule = batch::schedule(problem.strategy, input.graph());
+  const batch::Schedule schedule =
+      own != nullptr ? own->schedule(input.graph()) : batch::schedule(problem.strategy, input.graph());
   watch.lap(statistics_.seconds.scheduling);
   // Once its runs were forgotten, the newest plan is of no use but for its memory.
   plan::Plan spare;
