@@ -43,7 +43,7 @@ if(ESPALIER_SANITIZE)
   add_compile_options(${sanitize})
   add_link_options(${sanitize})
   # g++ no longer follows what is initialised once sanitizers have added their checks.
-  target_compile_options(espalier_compiler INTERFACE -Wno-maybe-uninitialized)
+  target_compile_options(espalier_compiler INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
 
 # SIMD code is compiled once for each of Highway's targets, and takes long. AVX-512, AVX2, SSE4 and the baseline are

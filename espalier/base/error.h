@@ -14,7 +14,7 @@ namespace espalier {
 
 class ESPALIER_EXPORT Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Error(const std::string& text);
 };
 
 /// The caller can fix it: a shape that does not fit, an Expr of a cleared graph, an unknown name.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <new>
 #include <system_error>
@@ -70,7 +71,8 @@ std::size_t ByteReader::read(char* bytes, std::size_t room) {
 }
 
 bool ByteReader::read_piece(std::string& buffer) {
-  buffer.resize(kPieceBytes);
+  // A short text is not worth a large buffer: some readers are made for one record.
+  buffer.resize(stream_ == nullptr ? std::min(kPieceBytes, text_.size() - used_) : kPieceBytes);
   buffer.resize(read(buffer.data(), buffer.size()));
   return !buffer.empty();
 }

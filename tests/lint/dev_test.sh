@@ -112,4 +112,31 @@ cmake --build build/release --parallel 2' ]
 run_dev build release exec_tests
 [ "$built" = 'cmake --build build/release --parallel 2 --target exec_tests' ]
 
+# Fuzzing builds one target of its preset and runs what was asked for; a name that is no target is refused before that.
+mkdir -p "$clone/fuzz/targets" "$clone/tools"
+touch "$clone/fuzz/targets/csv.cc" "$clone/fuzz/targets/json.cc"
+printf '#!/bin/bash\necho run_fuzz "$@"\n' >"$clone/tools/run_fuzz"
+chmod +x "$clone/tools/run_fuzz"
+run_dev fuzz
+expect_code 0
+expect 'libclang-rt-dev'
+expect 'run_fuzz 5 csv json'
+[ "$built" = 'cmake --preset fuzz
+cmake --build build/fuzz --parallel 2 --target fuzz' ]
+run_dev fuzz json 60
+expect 'run_fuzz 60 json'
+pretend cmake 'exit 1'
+for refused in 'fuzz jsn' 'fuzz json 0'; do
+  code=0
+  # shellcheck disable=SC2086
+  said=$(PATH=$machine "$clone/dev" $refused 2>&1) || code=$?
+  expect_code 1
+done
+expect "not '0'"
+said=$(PATH=$machine "$clone/dev" fuzz jsn 2>&1) || true
+expect "There is no fuzz target 'jsn'; there are: csv json"
+said=$(PATH=$machine "$clone/dev" fuzz --list)
+[ "$said" = 'csv
+json' ]
+
 echo './dev does what it should'
