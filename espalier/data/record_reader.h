@@ -64,6 +64,14 @@ class RecordReader {
     }
   }
 
+  /// The record that was read last turned out to be damaged: leaves it out if damaged ones are skipped, else throws the
+  /// error.
+  void refuse(const DataError& error) {
+    if (!options_.skip_damaged) throw DataError(error);
+    --report_.records;
+    report_.add_damaged(error);
+  }
+
   /// All that are left.
   std::vector<Record> read_all() {
     std::vector<Record> records;

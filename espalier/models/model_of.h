@@ -26,13 +26,16 @@ template <class Record>
 struct RecordSource {
   std::function<bool(Record&)> next;
   std::function<const data::ReadReport&()> report;
+  /// RecordReader::refuse() for the newest record.
+  std::function<void(const DataError&)> refuse;
 };
 
 /// The source of a reader.
 template <class Reader>
 RecordSource<typename Reader::Record> source_of(std::shared_ptr<Reader> reader) {
   return {[reader](typename Reader::Record& record) { return reader->next(record); },
-          [reader]() -> const data::ReadReport& { return reader->report(); }};
+          [reader]() -> const data::ReadReport& { return reader->report(); },
+          [reader](const DataError& error) { reader->refuse(error); }};
 }
 
 /// Numbers of records to set apart: shares of the groups, chosen by the seed. Records of one group stay together.
@@ -118,8 +121,14 @@ class ModelOf : public StandardModel {
     for (bool more = true; more;) {
       records.clear();
       instances.clear();
-      while (std::ssize(records) < most && (more = asked.next(record))) records.push_back(std::move(record));
-      for (const Record& each : records) instances.push_back(encode(each, false));
+      while (std::ssize(records) < most && (more = asked.next(record))) {
+        try {
+          instances.push_back(encode(record, false));
+          records.push_back(std::move(record));
+        } catch (const DataError& error) {
+          asked.refuse(error);
+        }
+      }
       train::predict(
           std::ssize(records),
           [&](Graph& graph, std::int64_t i) { return output_of(graph, instances[static_cast<std::size_t>(i)]); },
@@ -160,16 +169,20 @@ class ModelOf : public StandardModel {
   RecordSource<Record> json_source(data::Input input, const data::ReadOptions& options) const {
     const auto reader = std::make_shared<data::JsonLinesReader>(std::move(input), options);
     return {[this, reader](Record& record) {
-              Value value;
-              if (!reader->next(value)) return false;
-              try {
-                record = from_json(value, reader->place());
-              } catch (const UsageError& error) {
-                throw DataError(reader->place() + ": " + error.what());
+              for (Value value; reader->next(value);) {
+                try {
+                  record = from_json(value, reader->place());
+                  return true;
+                } catch (const UsageError& error) {
+                  reader->refuse(DataError(reader->place() + ": " + error.what()));
+                } catch (const DataError& error) {
+                  reader->refuse(error);
+                }
               }
-              return true;
+              return false;
             },
-            [reader]() -> const data::ReadReport& { return reader->report(); }};
+            [reader]() -> const data::ReadReport& { return reader->report(); },
+            [reader](const DataError& error) { reader->refuse(error); }};
   }
 
  private:

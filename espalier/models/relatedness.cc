@@ -78,7 +78,8 @@ class Relatedness final : public ModelOf<data::ParsedPair, TreePair> {
                         .relatedness = pair.relatedness};
               return true;
             },
-            [reader]() -> const data::ReadReport& { return reader->report(); }};
+            [reader]() -> const data::ReadReport& { return reader->report(); },
+            [reader](const DataError& error) { reader->refuse(error); }};
   }
   RecordSource<data::ParsedPair> open_folder(const std::filesystem::path& folder,
                                              const data::ReadOptions& options) const override {

@@ -57,7 +57,8 @@ class Sentiment final : public ModelOf<data::LabelledTree, BinaryTree> {
               while (more && tree.tree.label() == kNeutral) more = reader->next(tree);
               return more;
             },
-            [reader]() -> const data::ReadReport& { return reader->report(); }};
+            [reader]() -> const data::ReadReport& { return reader->report(); },
+            [reader](const DataError& error) { reader->refuse(error); }};
   }
   data::LabelledTree from_json(const Value& value, const std::string& place) const override {
     data::TreebankReader reader(data::Input::text(std::string(value.at("tree").as_string()), place));

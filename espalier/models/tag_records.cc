@@ -68,7 +68,8 @@ RecordSource<data::TaggedSentence> TagColumns::open(data::Input input, const dat
             }
             return true;
           },
-          [reader]() -> const data::ReadReport& { return reader->report(); }};
+          [reader]() -> const data::ReadReport& { return reader->report(); },
+          [reader](const DataError& error) { reader->refuse(error); }};
 }
 
 data::TaggedSentence tagged_from_json(const Value& value, Tokens tokens) {

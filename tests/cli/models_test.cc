@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -106,6 +107,16 @@ TEST_F(ModelCommands, TagCharactersWithoutTheLexiconOfTheirTraining) {
   const CommandResult predicted = run({"predict", path("run"), write("new.jsonl", "{\"text\": \"南京人\"}\n")});
   EXPECT_EQ(predicted.code, 0) << predicted.error;
   EXPECT_EQ(nlohmann::json::parse(predicted.out)["spans"][0]["text"], "南京");
+
+  // A line that is JSON, and no sentence.
+  const std::string odd = write("odd.jsonl", "{\"text\": \"南京人\"}\n{\"text\": 3}\n{\"text\": \"人市\"}\n");
+  const CommandResult refused = run({"predict", path("run"), odd});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.error, HasSubstr("odd.jsonl:2"));
+  const CommandResult skipped = run({"predict", path("run"), odd, "--skip-damaged"});
+  EXPECT_EQ(skipped.code, 0) << skipped.error;
+  EXPECT_THAT(skipped.error, HasSubstr("2 records read, 1 damaged left out"));
+  EXPECT_EQ(std::count(skipped.out.begin(), skipped.out.end(), '\n'), 2);
 }
 
 TEST_F(ModelCommands, SayWhatIsWrong) {
