@@ -65,11 +65,12 @@ class Inference {
  private:
   Term* container(Term::Kind kind, Term* element);
   bool unify(Term* a, Term* b);
-  /// Remembers the block that decides a type, to name it where the type differs from another.
+  /// Remembers the block that decides a type, and all types in it, to name it where one differs from another.
   static void say(Term* term, const BlockNode& who, bool is_input) {
     if (term->said_by != nullptr) return;
     term->said_by = &who;
     term->is_input_of_it = is_input;
+    for (Term* item : term->items) say(item, who, is_input);
   }
   /// A line per side of the two types that differ within `a` and `b`, with the block that decided it.
   std::string deciders(Term* a, Term* b) const;
