@@ -44,7 +44,7 @@ class LookupsInTables : public testing::SmallModel {
     for (float& number : table.mutable_value().as<float>()) number += 1;
   }
 
-  static constexpr GraphOptions kEach{.memoise = Memoise::kOff};
+  inline static const GraphOptions kEach{.memoise = Memoise::kOff};
 };
 
 TEST_F(LookupsInTables, TakeNoStepAndAreNotCopied) {
