@@ -10,6 +10,8 @@
 #include "espalier/base/threads.h"
 #include "espalier/cells/cell.h"
 #include "espalier/cells/recursion.h"
+#include "espalier/control/run_batched.h"
+#include "espalier/control/task.h"
 #include "espalier/exec/explain_plan.h"
 #include "espalier/exec/gradients.h"
 #include "espalier/graph/graph.h"
