@@ -31,8 +31,8 @@
 #include <vector>
 
 #include "espalier/base/threads.h"
-#include "espalier/control/batch_options.h"
 #include "espalier/control/errors.h"
+#include "espalier/control/run_options.h"
 #include "espalier/control/runner.h"
 #include "espalier/control/task.h"
 #include "espalier/graph/graph.h"
@@ -144,7 +144,7 @@ class ProgramOf : public Program {
 };
 
 /// Adds what one lane took to what others did.
-inline void add_lane(BatchStatistics& all, const BatchStatistics& lane) {
+inline void add_lane(RunStatistics& all, const RunStatistics& lane) {
   const std::int64_t peak = all.graphs.peak_bytes + lane.graphs.peak_bytes;
   const std::int64_t of_nodes = all.graphs.node_bytes + lane.graphs.node_bytes;
   all.graphs.add(lane.graphs);
@@ -160,7 +160,7 @@ inline void add_lane(BatchStatistics& all, const BatchStatistics& lane) {
 
 /// Runs one program; fills the statistics also if it throws.
 template <class Item, class Next, class Fn, class Done>
-void run_program(Graph* graph, Next& next, Fn& fn, Done& done, const BatchOptions& options, BatchStatistics& took) {
+void run_program(Graph* graph, Next& next, Fn& fn, Done& done, const RunOptions& options, RunStatistics& took) {
   ProgramOf<Item, Next, Fn, Done> program(next, fn, done);
   Runner runner(program, graph, options);
   try {
@@ -175,9 +175,9 @@ void run_program(Graph* graph, Next& next, Fn& fn, Done& done, const BatchOption
 /// Calls run_lane(lane, statistics) for each lane, and adds their statistics up. Rethrows the exception of the first
 /// lane that was not only ended by another.
 template <class RunLane>
-void run_lanes(const BatchOptions& options, const RunLane& run_lane) {
+void run_lanes(const RunOptions& options, const RunLane& run_lane) {
   const auto lanes = static_cast<std::size_t>(options.lanes);
-  std::vector<BatchStatistics> took(lanes);
+  std::vector<RunStatistics> took(lanes);
   std::vector<std::exception_ptr> errors(lanes);
   parallel_for(options.lanes, 1, [&](std::int64_t begin, std::int64_t end) {
     for (auto lane = static_cast<std::size_t>(begin); lane < static_cast<std::size_t>(end); ++lane) try {
@@ -188,7 +188,7 @@ void run_lanes(const BatchOptions& options, const RunLane& run_lane) {
   });
   if (options.statistics != nullptr) {
     *options.statistics = {};
-    for (const BatchStatistics& lane : took) add_lane(*options.statistics, lane);
+    for (const RunStatistics& lane : took) add_lane(*options.statistics, lane);
   }
   for (const std::exception_ptr& error : errors)
     if (error != nullptr) std::rethrow_exception(error);
@@ -199,14 +199,14 @@ using InputOf = std::remove_cvref_t<std::ranges::range_reference_t<const Inputs&
 
 /// What became of each of the inputs, in their order.
 template <class Inputs, class Fn>
-auto outcomes_of(Graph* graph, const Inputs& inputs, Fn& fn, const BatchOptions& options,
+auto outcomes_of(Graph* graph, const Inputs& inputs, Fn& fn, const RunOptions& options,
                  std::vector<Outcome<ResultOf<Fn, InputOf<Inputs>>>>& outcomes) {
   using Result = ResultOf<Fn, InputOf<Inputs>>;
   using Item = std::reference_wrapper<const InputOf<Inputs>>;
   const auto count = static_cast<std::int64_t>(std::ranges::size(inputs));
   outcomes.resize(static_cast<std::size_t>(count));
   const auto on_item = [&](Graph& of, const Item& item) { return fn(of, item.get()); };
-  run_lanes(options, [&](std::size_t lane, BatchStatistics& took) {
+  run_lanes(options, [&](std::size_t lane, RunStatistics& took) {
     const auto number = static_cast<std::int64_t>(lane);
     std::int64_t at = count * number / options.lanes;
     const std::int64_t end = count * (number + 1) / options.lanes;
@@ -232,7 +232,7 @@ auto values_of(std::vector<Outcome<T>> outcomes) {
   }
 }
 
-inline void require_one_lane(const BatchOptions& options) {
+inline void require_one_lane(const RunOptions& options) {
   if (options.lanes != 1)
     throw UsageError("run_batched: a run in a graph that is given has one lane\n  hint: train::Lanes has a graph each");
 }
@@ -246,7 +246,7 @@ inline constexpr bool is_expr_v = std::is_same_v<T, Expr>;
 /// in the order of the inputs; nothing for Task<>. Throws the InstanceError of an instance that failed, and RunEnded if
 /// the run was cancelled or the deadline passed.
 template <class Inputs, class Fn>
-auto run_batched(const Inputs& inputs, Fn&& fn, const BatchOptions& options = {}) {
+auto run_batched(const Inputs& inputs, Fn&& fn, const RunOptions& options = {}) {
   using T = control::ResultOf<Fn, control::InputOf<Inputs>>;
   static_assert(!control::is_expr_v<T>, "the run's own graphs are cleared: give a graph, or return values");
   std::vector<Outcome<T>> outcomes;
@@ -256,7 +256,7 @@ auto run_batched(const Inputs& inputs, Fn&& fn, const BatchOptions& options = {}
 
 /// The same in a graph that is given, where everything stays.
 template <class Inputs, class Fn>
-auto run_batched(Graph& graph, const Inputs& inputs, Fn&& fn, const BatchOptions& options = {}) {
+auto run_batched(Graph& graph, const Inputs& inputs, Fn&& fn, const RunOptions& options = {}) {
   using T = control::ResultOf<Fn, control::InputOf<Inputs>>;
   control::require_one_lane(options);
   std::vector<Outcome<T>> outcomes;
@@ -266,7 +266,7 @@ auto run_batched(Graph& graph, const Inputs& inputs, Fn&& fn, const BatchOptions
 
 /// The same, and no instance ends the others: gives an Outcome for each. Cancelling and deadlines do not throw either.
 template <class Inputs, class Fn>
-auto try_run_batched(const Inputs& inputs, Fn&& fn, BatchOptions options = {}) {
+auto try_run_batched(const Inputs& inputs, Fn&& fn, RunOptions options = {}) {
   using T = control::ResultOf<Fn, control::InputOf<Inputs>>;
   static_assert(!control::is_expr_v<T>, "the run's own graphs are cleared: return values");
   options.on_error = OnError::kEndInstance;
@@ -284,7 +284,7 @@ auto try_run_batched(const Inputs& inputs, Fn&& fn, BatchOptions options = {}) {
 /// each, as soon as it ends. With several lanes, both are called under a lock. An instance that fails ends the run only
 /// if `options` say so.
 template <class Next, class Fn, class Done>
-void stream_batched(Next&& next, Fn&& fn, Done&& done, const BatchOptions& options = {}) {
+void stream_batched(Next&& next, Fn&& fn, Done&& done, const RunOptions& options = {}) {
   using Given = typename std::invoke_result_t<Next&>::value_type;
   using T = control::ResultOf<Fn, Given>;
   static_assert(!control::is_expr_v<T>, "the run's own graphs are cleared: return values");
@@ -304,7 +304,7 @@ void stream_batched(Next&& next, Fn&& fn, Done&& done, const BatchOptions& optio
     if (outcome.error() != nullptr && options.on_error == OnError::kEndRun) ended = true;
     done(number, std::move(outcome));
   };
-  control::run_lanes(options, [&](std::size_t, BatchStatistics& took) {
+  control::run_lanes(options, [&](std::size_t, RunStatistics& took) {
     control::run_program<Given>(nullptr, next_item, fn, done_item, options, took);
   });
 }

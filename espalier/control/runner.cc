@@ -18,7 +18,7 @@ Instance*& current_instance() {
   return current;
 }
 
-BatchOptions checked(const BatchOptions& options) {
+RunOptions checked(const RunOptions& options) {
   if (options.in_flight < 1) throw UsageError("run_batched: in_flight must be 1 or more");
   if (options.lanes < 1) throw UsageError("run_batched: lanes must be 1 or more");
   if (options.graph_instances < 0 || options.run_when.values < 0 || options.run_when.resumptions < 1)
@@ -37,7 +37,7 @@ struct Runner::State {
     Resumption what;
   };
 
-  State(Program& of, Graph* graph, const BatchOptions& given, Runner& self)
+  State(Program& of, Graph* graph, const RunOptions& given, Runner& self)
       : program(of),
         options(checked(given)),
         segments(graph, graph != nullptr ? options.graph : options.graph.for_one_step(),
@@ -106,7 +106,7 @@ struct Runner::State {
       if (!program.next(instance)) return;
       free.pop_back();
       instance.runner = &runner;
-      instance.key = options.first_key + static_cast<std::uint64_t>(instance.number);
+      instance.key = key_of(instance.number);
       ++live;
       ++statistics.instances;
       statistics.most_in_flight = std::max(statistics.most_in_flight, live);
@@ -114,6 +114,11 @@ struct Runner::State {
       instance.graph->begin_instance(instance.key);
       begin(instance);
     }
+  }
+
+  std::uint64_t key_of(std::int64_t number) const {
+    const auto i = static_cast<std::size_t>(number);
+    return i < options.keys.size() ? options.keys[i] : options.first_key + i;
   }
 
   void enter(Instance& instance) {
@@ -259,10 +264,10 @@ struct Runner::State {
   enum class Going : std::int32_t { kOn, kEnding };
 
   Program& program;
-  BatchOptions options;
+  RunOptions options;
   Segments segments;
   Runner& runner;
-  BatchStatistics statistics;
+  RunStatistics statistics;
   std::vector<std::unique_ptr<Instance>> instances;
   std::vector<Instance*> free;
   std::int64_t live = 0;
@@ -277,7 +282,7 @@ struct Runner::State {
   std::exception_ptr failure;
 };
 
-Runner::Runner(Program& program, Graph* graph, const BatchOptions& options)
+Runner::Runner(Program& program, Graph* graph, const RunOptions& options)
     : state_(std::make_unique<State>(program, graph, options, *this)) {}
 Runner::~Runner() = default;
 
@@ -292,7 +297,7 @@ void Runner::run() {
 }
 
 void Runner::end_run(RunEnded::Why why) { state_->end_run(why); }
-const BatchStatistics& Runner::statistics() const { return state_->statistics; }
+const RunStatistics& Runner::statistics() const { return state_->statistics; }
 void Runner::next(Resumption resumption) { state_->following = resumption; }
 void Runner::ready(Instance& instance, Resumption resumption) { state_->turns.push_back({&instance, resumption}); }
 bool Runner::ask(Ask& ask) { return state_->ask(ask); }

@@ -15,8 +15,8 @@
 #include <span>
 
 #include "espalier/base/export.h"
-#include "espalier/control/batch_options.h"
 #include "espalier/control/errors.h"
+#include "espalier/control/run_options.h"
 #include "espalier/graph/expr.h"
 #include "espalier/graph/graph.h"
 #include "espalier/tensor/tensor.h"
@@ -83,7 +83,7 @@ class ESPALIER_EXPORT Program {
 class ESPALIER_EXPORT Runner {
  public:
   /// In a graph that is given, which is never cleared, or, if it is null, in graphs of its own.
-  Runner(Program& program, Graph* graph, const BatchOptions& options);
+  Runner(Program& program, Graph* graph, const RunOptions& options);
   ~Runner();
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
@@ -92,7 +92,7 @@ class ESPALIER_EXPORT Runner {
   void run();
   /// Ends all instances where they wait, and begins no more.
   void end_run(RunEnded::Why why);
-  const BatchStatistics& statistics() const;
+  const RunStatistics& statistics() const;
 
   // --- for tasks, while they run -------------------------------------------------------------------------------------
 

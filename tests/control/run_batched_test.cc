@@ -38,7 +38,7 @@ TEST(RunBatched, DecodesLikeEachAlone) {
 TEST(RunBatched, AllInstancesThatWaitAreOneRun) {
   const Decoder decoder;
   const std::vector<Start> inputs(16, {1, 5});
-  BatchStatistics took;
+  RunStatistics took;
   run_batched(inputs, [&](Graph& g, const Start& start) { return decoder.draw(g, start); }, {.statistics = &took});
   EXPECT_EQ(took.runs, 5);
   EXPECT_EQ(took.values, 5 * 16);
@@ -51,7 +51,7 @@ TEST(RunBatched, LimitsInstancesInFlight) {
   const Decoder decoder;
   const std::vector<Start> inputs = starts(50);
   const auto decode = [&](Graph& g, const Start& start) { return decoder.decode(g, start); };
-  BatchStatistics took;
+  RunStatistics took;
   const auto few = run_batched(inputs, decode, {.in_flight = 3, .statistics = &took});
   EXPECT_EQ(took.most_in_flight, 3);
   EXPECT_EQ(took.instances, 50);
@@ -100,7 +100,7 @@ TEST(RunBatched, SamplesFollowTheSoftmax) {
 TEST(RunBatched, MemoryDoesNotGrowWithTheStream) {
   const Decoder decoder;
   const auto peak = [&](int instances) {
-    BatchStatistics took;
+    RunStatistics took;
     int next = 0;
     int ended = 0;
     stream_batched(
@@ -124,7 +124,7 @@ TEST(RunBatched, ASlowInstanceHoldsOneGraph) {
   const Decoder decoder;
   std::vector<Start> inputs(600, {1, 3});
   inputs[0].most = 400;
-  BatchStatistics took;
+  RunStatistics took;
   run_batched(inputs, [&](Graph& g, const Start& start) { return decoder.draw(g, start); },
               {.in_flight = 4, .statistics = &took});
   EXPECT_LE(took.graphs_used, 3);
@@ -147,16 +147,16 @@ Task<std::int64_t> count_long(const Decoder& decoder, Graph& graph, int tokens, 
 
 TEST(RunBatched, CarriedValuesKeepLongInstancesSmall) {
   const Decoder decoder;
-  const auto run = [&](int tokens, bool carries, BatchStatistics& took) {
+  const auto run = [&](int tokens, bool carries, RunStatistics& took) {
     return run_batched(std::vector<int>(2, tokens),
                        [&](Graph& g, int count) { return count_long(decoder, g, count, carries); },
                        {.statistics = &took});
   };
-  BatchStatistics with;
-  BatchStatistics without;
+  RunStatistics with;
+  RunStatistics without;
   EXPECT_EQ(run(20'000, true, with), run(20'000, false, without));
   EXPECT_LT(with.graphs.peak_bytes, without.graphs.peak_bytes / 3);
-  BatchStatistics longer;
+  RunStatistics longer;
   run(40'000, true, longer);
   EXPECT_LT(static_cast<double>(longer.graphs.peak_bytes), 1.1 * static_cast<double>(with.graphs.peak_bytes));
 }
@@ -173,7 +173,7 @@ TEST(RunBatched, CarryStaysInAGivenGraph) {
 TEST(RunWhen, ALimitOfValuesMakesSmallerRuns) {
   const Decoder decoder;
   const std::vector<Start> inputs(16, {1, 5});
-  BatchStatistics took;
+  RunStatistics took;
   const auto draw = [&](Graph& g, const Start& start) { return decoder.draw(g, start); };
   const auto small = run_batched(inputs, draw, {.run_when = {.values = 4}, .statistics = &took});
   EXPECT_EQ(took.runs, 20);
@@ -285,7 +285,7 @@ TEST(RunBatched, TheDeadlineKeepsWhatWasFinished) {
 }
 
 TEST(RunBatched, RefusesOptionsThatMakeNoSense) {
-  const auto run = [](const BatchOptions& options) { run_batched(std::vector<int>{0}, fails_third, options); };
+  const auto run = [](const RunOptions& options) { run_batched(std::vector<int>{0}, fails_third, options); };
   EXPECT_THROW(run({.in_flight = 0}), UsageError);
   EXPECT_THROW(run({.run_when = {.values = -1}}), UsageError);
   Graph graph;

@@ -89,7 +89,7 @@ Task<double> tree_sum(Graph& g, int height) {
 
 TEST(Task, TasksOfOneInstanceWaitTogether) {
   Graph g;
-  BatchStatistics took;
+  RunStatistics took;
   const auto result = run_batched(g, std::vector<int>{5, 5}, [](Graph& of, int height) { return tree_sum(of, height); },
                                   {.statistics = &took});
   EXPECT_NEAR(result[0], 32 * std::tanh(1.0), 1e-4);
@@ -115,7 +115,7 @@ TEST(Task, AMillionTasksNeedNoStack) {
 
 TEST(Task, AMillionTasksEndBeforeTheirTime) {
   testing::on_8_megabytes([] {
-    BatchOptions options;
+    RunOptions options;
     std::stop_source source;
     options.stop = source.get_token();
     const auto outcomes = try_run_batched(

@@ -1,10 +1,11 @@
-/// BatchOptions: how run_batched() runs, and what a run took.
+/// RunOptions: how run_batched() runs, and what a run took.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <stop_token>
 
 #include "espalier/graph/graph_options.h"
@@ -29,7 +30,7 @@ enum class OnError : std::int32_t {
 };
 
 /// What a run took.
-struct BatchStatistics {
+struct RunStatistics {
   /// Of all its graphs together. `peak_bytes` is the most that they had in use at any moment.
   Statistics graphs;
   std::int64_t instances = 0;       // begun
@@ -40,7 +41,7 @@ struct BatchStatistics {
   std::int64_t graphs_used = 0;     // at most at any moment
 };
 
-struct BatchOptions {
+struct RunOptions {
   /// Of the run's own graphs; a run in a graph that is given takes that graph's.
   GraphOptions graph = {.training = false};
   /// The most instances that are begun and not finished, in each lane: others begin as these finish.
@@ -58,11 +59,13 @@ struct BatchOptions {
   std::function<std::chrono::steady_clock::time_point()> clock = {};
   /// Instance i has the key first_key + i, which chooses its masks of dropout and its samples.
   std::uint64_t first_key = 0;
+  /// If given, the keys of the instances.
+  std::span<const std::uint64_t> keys = {};
   /// How many instances begin in one of the run's own graphs before the next one is used; 0: twice `in_flight`. A graph
   /// is cleared when all its instances have finished.
   std::int64_t graph_instances = 0;
   /// If given, filled at the end of the run, also if it throws.
-  BatchStatistics* statistics = nullptr;
+  RunStatistics* statistics = nullptr;
 };
 
 }  // namespace espalier
