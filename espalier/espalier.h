@@ -10,6 +10,7 @@
 #include "espalier/base/threads.h"
 #include "espalier/cells/cell.h"
 #include "espalier/cells/recursion.h"
+#include "espalier/control/batch_server.h"
 #include "espalier/control/run_batched.h"
 #include "espalier/control/task.h"
 #include "espalier/exec/explain_plan.h"
