@@ -93,4 +93,23 @@ Tensor value_of(const Expr& expr) {
   return result;
 }
 
+double number_of(const Expr& expr) {
+  const Graph& graph = expr.graph();
+  const Type& type = graph.type(expr.node());
+  if (graph.elements(expr.node()) != 1)
+    throw UsageError(fmt::format("number: one element is expected, and {} is {}", graph.describe(expr.node()),
+                                 graph.type_text(expr.node())));
+  return type.dtype == DType::kFloat64 ? row_of<double>(expr)[0] : static_cast<double>(row_of<float>(expr)[0]);
+}
+
+Expr copy_to(Graph& graph, const Expr& expr) {
+  const Graph& from = expr.graph();
+  const Tensor value = value_of(expr);
+  if (!from.is_many(expr.node())) return graph.input(value);
+  if (value.dtype() != DType::kFloat32)
+    throw UsageError(fmt::format("carry: {} is {}; many rows are carried in float32", from.describe(expr.node()),
+                                 from.type_text(expr.node())));
+  return graph.rows(from.type(expr.node()).shape, value.as<float>());
+}
+
 }  // namespace espalier::control

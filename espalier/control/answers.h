@@ -14,4 +14,7 @@ void require_answerable(const Ask& ask);
 /// The element that a computed Ask chooses.
 std::int64_t choose(const Ask& ask);
 
+/// A leaf of a graph with the value of an Expr of another, which was computed.
+Expr copy_to(Graph& graph, const Expr& expr);
+
 }  // namespace espalier::control

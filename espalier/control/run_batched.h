@@ -156,6 +156,7 @@ inline void add_lane(RunStatistics& all, const RunStatistics& lane) {
   all.values += lane.values;
   all.resumptions += lane.resumptions;
   all.graphs_used += lane.graphs_used;
+  all.carried += lane.carried;
 }
 
 /// Runs one program; fills the statistics also if it throws.

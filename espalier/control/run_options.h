@@ -39,6 +39,7 @@ struct RunStatistics {
   std::int64_t values = 0;          // waited for
   std::int64_t resumptions = 0;     // of tasks
   std::int64_t graphs_used = 0;     // at most at any moment
+  std::int64_t carried = 0;         // moves of an instance to another graph, by carry()
 };
 
 struct RunOptions {

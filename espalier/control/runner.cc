@@ -77,7 +77,7 @@ struct Runner::State {
     turns.pop_front();
     Instance& instance = *turn.instance;
     Instance* const outer = std::exchange(current_instance(), &instance);
-    instance.graph->go_on_at(instance.place);
+    instance.graph->go_on_at(instance.place_);
     following = turn.what;
     is_ended = false;
     const std::int64_t last = statistics.resumptions + options.run_when.resumptions;
@@ -93,7 +93,7 @@ struct Runner::State {
     if (is_ended)
       admit();
     else
-      instance.place = instance.graph->instance_place();
+      instance.place_ = instance.graph->instance_place();
   }
 
   // --- instances -----------------------------------------------------------------------------------------------------
@@ -122,8 +122,8 @@ struct Runner::State {
   }
 
   void enter(Instance& instance) {
-    instance.segment = segments.enter();
-    instance.graph = &segments.graph(instance.segment);
+    instance.segment_ = segments.enter();
+    instance.graph = &segments.graph(instance.segment_);
     statistics.graphs_used = std::max(statistics.graphs_used, static_cast<std::int64_t>(segments.count()));
   }
 
@@ -131,7 +131,7 @@ struct Runner::State {
     Instance* const outer = std::exchange(current_instance(), &instance);
     try {
       const Resumption first = program.begin(instance);
-      instance.place = instance.graph->instance_place();
+      instance.place_ = instance.graph->instance_place();
       turns.push_back({&instance, first});
     } catch (...) {
       end(instance, std::current_exception());
@@ -152,7 +152,7 @@ struct Runner::State {
       }
     }
     program.end(instance, error);
-    segments.leave(instance.segment);
+    segments.leave(instance.segment_);
     --live;
     free.push_back(&instance);
   }
@@ -164,7 +164,7 @@ struct Runner::State {
     if (instance.ended != nullptr) std::rethrow_exception(instance.ended);
     require_answerable(ask);
     if (ask.kind == Ask::Kind::kSample) ask.place = instance.graph->next_random_place();
-    if (ask.kind == Ask::Kind::kCarry && !segments.moves(instance.segment, most_nodes())) return true;
+    if (ask.kind == Ask::Kind::kCarry && !segments.moves(instance.segment_, most_nodes())) return true;
     if (ask.kind != Ask::Kind::kCarry && exec::Executor::of(*instance.graph).has_value(ask.expr.node())) {
       answer(ask);
       return true;
@@ -187,11 +187,11 @@ struct Runner::State {
     waiting.clear();
     ++statistics.runs;
     // Graph by graph, each with all that is asked of it.
-    const auto is_before = [](const Ask* a, const Ask* b) { return a->instance->segment < b->instance->segment; };
+    const auto is_before = [](const Ask* a, const Ask* b) { return a->instance->segment_ < b->instance->segment_; };
     if (!std::is_sorted(asked.begin(), asked.end(), is_before)) std::stable_sort(asked.begin(), asked.end(), is_before);
     for (std::size_t begin = 0; begin < asked.size();) {
       std::size_t end = begin;
-      while (end < asked.size() && asked[end]->instance->segment == asked[begin]->instance->segment) ++end;
+      while (end < asked.size() && asked[end]->instance->segment_ == asked[begin]->instance->segment_) ++end;
       compute(std::span<Ask* const>(asked).subspan(begin, end - begin));
       begin = end;
     }
@@ -226,16 +226,15 @@ struct Runner::State {
   /// Moves an instance to another graph, with these values alone.
   void carry(const Ask& ask) {
     Instance& instance = *ask.instance;
-    std::vector<Tensor> values;
-    for (const Expr* expr : ask.carried) values.push_back(value_of(*expr));
-    segments.retire(instance.segment);
-    const std::size_t before = instance.segment;
+    ++statistics.carried;
+    segments.retire(instance.segment_);
+    const std::size_t before = instance.segment_;
     enter(instance);
     instance.graph->begin_instance(instance.key);
     Graph::InstancePlace place = instance.graph->instance_place();
-    place.random_ops = instance.place.random_ops;
-    instance.place = place;
-    for (std::size_t i = 0; i < values.size(); ++i) *ask.carried[i] = instance.graph->input(values[i]);
+    place.random_ops = instance.place_.random_ops;
+    instance.place_ = place;
+    for (Expr* expr : ask.carried) *expr = copy_to(*instance.graph, *expr);
     segments.leave(before);
   }
 

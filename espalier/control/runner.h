@@ -44,8 +44,8 @@ struct Instance {
 
  private:
   friend class Runner;
-  Graph::InstancePlace place;
-  std::size_t segment = 0;
+  Graph::InstancePlace place_;
+  std::size_t segment_ = 0;
 };
 
 /// A value that an instance waits for. It stays where it is until `then` was resumed.
@@ -116,5 +116,7 @@ class ESPALIER_EXPORT Runner {
 
 /// The value of an Expr that was computed.
 ESPALIER_EXPORT Tensor value_of(const Expr& expr);
+/// The same of one with one element. Refuses (UsageError) any other.
+ESPALIER_EXPORT double number_of(const Expr& expr);
 
 }  // namespace espalier::control

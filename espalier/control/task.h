@@ -116,7 +116,7 @@ struct AwaitValue : AskAwaiter {
 };
 struct AwaitNumber : AskAwaiter {
   using AskAwaiter::AskAwaiter;
-  double await_resume() const { return value_of(answered().expr).item(); }
+  double await_resume() const { return number_of(answered().expr); }
 };
 struct AwaitIndex : AskAwaiter {
   using AskAwaiter::AskAwaiter;

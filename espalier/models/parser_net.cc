@@ -103,9 +103,10 @@ std::int32_t ParserNet::best(const Tensor& scores, const ArcHybrid& state,
 }
 
 Task<Parse> ParserNet::parse(Graph& graph, const ParserSentence& sentence) const {
-  const Expr tokens = states(graph, sentence);
+  Expr tokens = states(graph, sentence);
   ArcHybrid state(sentence.word_count());
   while (!state.is_done()) {
+    co_await carry(tokens);  // all that is needed of what was recorded
     const Tensor values = co_await scores(tokens, state);
     make(state, best(values, state, {}));
   }
@@ -115,6 +116,7 @@ Task<Parse> ParserNet::parse(Graph& graph, const ParserSentence& sentence) const
 Expr ParserNet::loss(Graph& graph, const ParserSentence& sentence) const {
   const Expr tokens = states(graph, sentence);
   std::vector<Expr> views;
+  views.reserve(static_cast<std::size_t>(tokens.row_count()));
   for (std::int32_t t = 0; t < tokens.row_count(); ++t) views.push_back(row(tokens, t));
   std::array<std::vector<Expr>, kFeatures> columns;
   std::vector<std::int32_t> targets;

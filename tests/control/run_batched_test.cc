@@ -161,6 +161,34 @@ TEST(RunBatched, CarriedValuesKeepLongInstancesSmall) {
   EXPECT_LT(static_cast<double>(longer.graphs.peak_bytes), 1.1 * static_cast<double>(with.graphs.peak_bytes));
 }
 
+Task<double> sum_of_rows(Graph& graph, int seed) {
+  std::vector<float> values;
+  for (int i = 0; i < 6; ++i) values.push_back(static_cast<float>((seed + i) % 5));
+  Graph* g = &graph;
+  Expr rows = tanh(graph.rows({2}, values));
+  double sum = 0;
+  for (int turn = 0; turn < 3; ++turn) {
+    g = &co_await carry(rows);
+    EXPECT_EQ(&rows.graph(), g);
+    EXPECT_EQ(rows.row_count(), 3);
+    const Expr last = row(rows, 2);
+    const Tensor value = co_await last;
+    sum += value.at(0) + 2 * value.at(1);
+  }
+  co_return sum;
+}
+
+TEST(RunBatched, ManyRowsAreCarriedAsManyRows) {
+  std::vector<int> seeds;
+  for (int i = 0; i < 40; ++i) seeds.push_back(i);
+  RunStatistics took;
+  const std::vector<double> sums =
+      run_batched(seeds, sum_of_rows, {.in_flight = 2, .graph_instances = 1, .statistics = &took});
+  EXPECT_GT(took.carried, 0);
+  Graph graph({.training = false});
+  for (int i = 0; i < 40; ++i) EXPECT_EQ(sums[static_cast<std::size_t>(i)], run_alone(graph, sum_of_rows(graph, i)));
+}
+
 TEST(RunBatched, CarryStaysInAGivenGraph) {
   const Decoder decoder;
   Graph graph;

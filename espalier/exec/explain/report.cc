@@ -285,8 +285,8 @@ std::string explain_runs(const Graph& graph, const NodeTable& table, std::span<c
   const AskedRuns asked = asked_runs(graph, table, runs);
   if (asked.loses_batches)
     text += fmt::format(
-        "values were asked for one by one: {}, where {} would do if those that do not need each other were asked for "
-        "together\n  hint: g.compute({{a, b}}) computes several in one run; tasks do so for all instances "
+        "values were asked for one by one: {}, where {} would do if the instances asked at the same time\n  hint: "
+        "g.compute({{a, b}}) computes several in one run; tasks do so for all instances "
         "(docs/control_flow.md)\n",
         counted(asked.runs, "run"), asked.needed);
 

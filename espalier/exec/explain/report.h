@@ -92,8 +92,8 @@ std::vector<std::string> reasons(const Graph& graph, std::span<const Group> grou
 /// How a program asked for values.
 struct AskedRuns {
   std::int64_t runs = 0;
-  std::int64_t needed = 0;     // the longest chain of runs of which each needs one before
-  bool loses_batches = false;  // nodes of one signature ran in several runs that did not need each other
+  std::int64_t needed = 0;     // had all instances asked at the same time
+  bool loses_batches = false;  // nodes of one signature ran in several runs that need not follow each other
 };
 AskedRuns asked_runs(const Graph& graph, const NodeTable& table, std::span<const Run> runs);
 
