@@ -37,6 +37,8 @@ set(internal_headers
   espalier/cells/recursion_program.h
   espalier/cells/row_list.h
   espalier/cells/trace.h
+  espalier/control/answers.h
+  espalier/control/segments.h
   espalier/data/byte_file.h
   espalier/data/json_error.h
   espalier/data/listops_stack.h

@@ -25,6 +25,8 @@ class Executor : public GraphRuntime {
   virtual void differentiate(NodeId loss, const BackwardOptions& options) = 0;
   /// The numbers of a node that was computed.
   virtual const std::byte* value(NodeId node) const = 0;
+  /// Whether value() gives them.
+  virtual bool has_value(NodeId node) const = 0;
   virtual Statistics statistics() const = 0;
   virtual std::string explain() const = 0;
   /// explain_plan() of these nodes, while nothing was computed yet.

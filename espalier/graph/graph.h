@@ -95,6 +95,10 @@ class ESPALIER_EXPORT Graph : public Recorder {
   /// Sets it until clear(). Refuses (UsageError) if the graph has recorded a random op since it was made or cleared.
   void set_step(std::uint64_t step);
 
+  /// Computes these together, as one run, unless they were computed before: their value() only copies then. Values that
+  /// are asked for one by one run one by one.
+  void compute(std::span<const Expr> exprs);
+  void compute(std::initializer_list<Expr> exprs) { compute({exprs.begin(), exprs.size()}); }
   /// Computes these as the last run of a graph that is not to be differentiated: the memory of everything else is used
   /// again as soon as nobody needs it. Asking for the value of another node afterwards computes that anew.
   void finish(std::span<const Expr> outputs);

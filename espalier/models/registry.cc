@@ -14,6 +14,7 @@ std::span<const Entry> registry() {
             make_relatedness},
       Entry{"lattice", "Tags characters with the help of a lexicon: named entities in Chinese, from columns.",
             make_lattice},
+      Entry{"parser", "Finds the dependency trees of sentences, from CoNLL-U.", make_parser},
       Entry{"json", "Learns a field of any JSON lines from all other fields: a class or a number.", make_json},
   };
   return kEntries;

@@ -21,6 +21,7 @@ std::unique_ptr<StandardModel> make_sentiment();
 std::unique_ptr<StandardModel> make_tagger();
 std::unique_ptr<StandardModel> make_json();
 std::unique_ptr<StandardModel> make_lattice();
+std::unique_ptr<StandardModel> make_parser();
 std::unique_ptr<StandardModel> make_relatedness();
 
 }  // namespace espalier::models

@@ -89,6 +89,14 @@ std::string shared_name(const Graph& graph, NodeId node);
 /// memory budget divided a run.
 std::vector<std::string> reasons(const Graph& graph, std::span<const Group> groups, bool divided);
 
+/// How a program asked for values.
+struct AskedRuns {
+  std::int64_t runs = 0;
+  std::int64_t needed = 0;     // had all instances asked at the same time
+  bool loses_batches = false;  // nodes of one signature ran in several runs that need not follow each other
+};
+AskedRuns asked_runs(const Graph& graph, const NodeTable& table, std::span<const Run> runs);
+
 /// How many bytes the values of a run take and, if it is to be differentiated, its gradients.
 std::string memory_text(const plan::Plan& plan, bool with_gradients);
 

@@ -27,6 +27,10 @@ class Reference final : public Executor {
   void keep(NodeId) override {}
   void differentiate(NodeId loss, const BackwardOptions& options) override;
   const std::byte* value(NodeId node) const override { return values_[static_cast<std::size_t>(index_of(node))]; }
+  bool has_value(NodeId node) const override {
+    const auto i = static_cast<std::size_t>(index_of(node));
+    return i < values_.size() && values_[i] != nullptr;
+  }
   Statistics statistics() const override { return statistics_; }
   std::string explain() const override;
   std::string explain_plan(std::span<const NodeId> nodes, RunKind kind) override;

@@ -64,7 +64,8 @@ Run Engine::open_run(const Work& work, std::shared_ptr<const plan::Plan> plan) {
   run.nodes = std::move(spare_.nodes);
   run.rows = std::move(spare_.rows);
   run.nodes = work.nodes;
-  run.values = memory_.take(plan->values.bytes);
+  run.values = work.problem.lifetime == plan::Lifetime::kAll ? memory_.take_lasting(plan->values.bytes)
+                                                             : memory_.take(plan->values.bytes);
   run.training = work.problem.lifetime == plan::Lifetime::kTraining;
   run.plan = std::move(plan);
   run.order_rows();
@@ -184,7 +185,7 @@ void Engine::move_outputs(const Work& work, const Run& run) {
     if (table_.has_value(result)) moved.push_back(result);
   std::int64_t bytes = 0;
   for (NodeId node : moved) bytes += graph_.bytes(node);
-  std::byte* to = memory_.take(bytes);
+  std::byte* to = memory_.take_lasting(bytes);
   for (NodeId node : moved) {
     const std::int64_t size = graph_.bytes(node);
     if (size > 0) std::memcpy(to, table_.address[at(node)], static_cast<std::size_t>(size));

@@ -46,6 +46,7 @@ class Engine final : public Executor {
   void keep(NodeId node) override;
   void differentiate(NodeId loss, const BackwardOptions& options) override;
   const std::byte* value(NodeId node) const override { return table_.address[at(node)]; }
+  bool has_value(NodeId node) const override { return at(node) < table_.flags.size() && table_.has_value(node); }
   Statistics statistics() const override { return statistics_; }
   std::string explain_plan(std::span<const NodeId> nodes, RunKind kind) override;
   std::string explain() const override { return explain_runs(graph_, table_, runs_, finished_, statistics_); }

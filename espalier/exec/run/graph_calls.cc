@@ -16,6 +16,13 @@ NodeId node_in(const Graph& graph, std::string_view what, const Expr& expr) {
   return expr.node();
 }
 
+std::vector<NodeId> nodes_in(const Graph& graph, std::string_view what, std::span<const Expr> exprs) {
+  std::vector<NodeId> nodes;
+  nodes.reserve(exprs.size());
+  for (const Expr& expr : exprs) nodes.push_back(node_in(graph, what, expr));
+  return nodes;
+}
+
 }  // namespace
 
 Tensor Expr::value() const {
@@ -46,9 +53,15 @@ Tensor Expr::grad() const {
                                in.describe(node())));
 }
 
+void Graph::compute(std::span<const Expr> exprs) {
+  const std::vector<NodeId> nodes = nodes_in(*this, "compute", exprs);
+  exec::Executor& executor = exec::Executor::of(*this);
+  stop_recording();
+  executor.compute(nodes);
+}
+
 void Graph::finish(std::span<const Expr> outputs) {
-  std::vector<NodeId> nodes;
-  for (const Expr& output : outputs) nodes.push_back(node_in(*this, "finish", output));
+  const std::vector<NodeId> nodes = nodes_in(*this, "finish", outputs);
   exec::Executor& executor = exec::Executor::of(*this);
   stop_recording();
   executor.finish(nodes);
@@ -57,8 +70,7 @@ void Graph::finish(std::span<const Expr> outputs) {
 std::string explain_plan(std::span<const Expr> outputs, RunKind kind) {
   if (outputs.empty()) throw UsageError("explain_plan: no Expr was given");
   Graph& graph = outputs[0].graph();
-  std::vector<NodeId> nodes;
-  for (const Expr& output : outputs) nodes.push_back(node_in(graph, "explain_plan", output));
+  const std::vector<NodeId> nodes = nodes_in(graph, "explain_plan", outputs);
   if (graph.statistics().runs > 0)
     throw UsageError(
         "explain_plan: values of this graph were computed already\n"
