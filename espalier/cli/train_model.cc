@@ -135,6 +135,7 @@ void train_model(ModelTraining options) {
   if (report.damaged > 0) fmt::print(stderr, "{}\n", report.summary());
   ensure_writable_folder(options.out);
   model->build(static_cast<std::uint64_t>(run.seed));
+  if (model->size(train::Split::kHeldOut) == 0 && !options.given.contains("patience")) run.patience = 0;
   fmt::print("{} training, {} held-out and {} test records\n{}{} parameters, {} threads\n",
              model->size(train::Split::kTrain), model->size(train::Split::kHeldOut), model->size(train::Split::kTest),
              model->describe(), model->weights().count(), thread_count());

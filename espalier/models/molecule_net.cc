@@ -52,13 +52,23 @@ class MessagePassing : public MoleculeNet::Network {
  public:
   MessagePassing(Model& model, const MoleculeSettings& settings, const MoleculeCounts& counts)
       : Network(model, settings, counts), gru_(model / "gru", hidden(), hidden()) {
+    if (settings.readout == "gated") {
+      gate_.emplace(model / "gate", 2 * hidden(), hidden());
+      value_.emplace(model / "value", 2 * hidden(), hidden());
+    }
     for (std::int32_t kind = 0; kind < counts.bonds; ++kind)
       bonds_.emplace_back(model / fmt::format("bond{}", kind), hidden(), hidden(), nn::LinearOptions{.bias = false});
   }
 
   Expr sum_of_atoms(Graph& graph, const Molecule& molecule) const override {
-    std::vector<Expr> h = first_states(graph, molecule);
+    const std::vector<Expr> first = first_states(graph, molecule);
+    std::vector<Expr> h = first;
     for (std::int32_t round = 0; round < rounds(); ++round) h = pass(graph, molecule, h);
+    if (!gate_) return sum(h);
+    for (std::size_t v = 0; v < h.size(); ++v) {
+      const Expr both = concat({h[v], first[v]}, 0);
+      h[v] = sigmoid((*gate_)(both)) * tanh((*value_)(both));
+    }
     return sum(h);
   }
 
@@ -85,6 +95,7 @@ class MessagePassing : public MoleculeNet::Network {
 
   nn::GruCell gru_;
   std::vector<nn::Linear> bonds_;
+  std::optional<nn::Linear> gate_, value_;
 };
 
 class Weave : public MoleculeNet::Network {
@@ -200,6 +211,7 @@ std::pair<std::vector<Expr>, std::vector<float>> known(const Expr& output, std::
 void MoleculeSettings::list(SettingList& list) {
   list.add("network", network, "how atoms learn of each other", {"message_passing", "weave"});
   list.add("hidden", hidden, "size of an atom's state", 1, 4096);
+  list.add("readout", readout, "of message passing: how the states of the atoms are added up", {"sum", "gated"});
   list.add("rounds", rounds, "rounds of messages between neighbours", 1, 64);
   list.add("dropout", dropout, "dropout of the sum over the atoms", 0, 0.99);
 }

@@ -14,6 +14,10 @@ std::span<const Entry> registry() {
             make_relatedness},
       Entry{"lattice", "Tags characters with the help of a lexicon: named entities in Chinese, from columns.",
             make_lattice},
+      Entry{"molecules", "Predicts numbers or classes of molecules: tables with SMILES, SDF. Needs RDKit.",
+            make_molecules},
+      Entry{"plans", "Predicts how long queries run, from PostgreSQL's plans: EXPLAIN (ANALYZE, FORMAT JSON).",
+            make_plans},
       Entry{"json", "Learns a field of any JSON lines from all other fields: a class or a number.", make_json},
   };
   return kEntries;
