@@ -52,23 +52,13 @@ class MessagePassing : public MoleculeNet::Network {
  public:
   MessagePassing(Model& model, const MoleculeSettings& settings, const MoleculeCounts& counts)
       : Network(model, settings, counts), gru_(model / "gru", hidden(), hidden()) {
-    if (settings.readout == "gated") {
-      gate_.emplace(model / "gate", 2 * hidden(), hidden());
-      value_.emplace(model / "value", 2 * hidden(), hidden());
-    }
     for (std::int32_t kind = 0; kind < counts.bonds; ++kind)
       bonds_.emplace_back(model / fmt::format("bond{}", kind), hidden(), hidden(), nn::LinearOptions{.bias = false});
   }
 
   Expr sum_of_atoms(Graph& graph, const Molecule& molecule) const override {
-    const std::vector<Expr> first = first_states(graph, molecule);
-    std::vector<Expr> h = first;
+    std::vector<Expr> h = first_states(graph, molecule);
     for (std::int32_t round = 0; round < rounds(); ++round) h = pass(graph, molecule, h);
-    if (!gate_) return sum(h);
-    for (std::size_t v = 0; v < h.size(); ++v) {
-      const Expr both = concat({h[v], first[v]}, 0);
-      h[v] = sigmoid((*gate_)(both)) * tanh((*value_)(both));
-    }
     return sum(h);
   }
 
@@ -95,7 +85,6 @@ class MessagePassing : public MoleculeNet::Network {
 
   nn::GruCell gru_;
   std::vector<nn::Linear> bonds_;
-  std::optional<nn::Linear> gate_, value_;
 };
 
 class Weave : public MoleculeNet::Network {
@@ -211,7 +200,8 @@ std::pair<std::vector<Expr>, std::vector<float>> known(const Expr& output, std::
 void MoleculeSettings::list(SettingList& list) {
   list.add("network", network, "how atoms learn of each other", {"message_passing", "weave"});
   list.add("hidden", hidden, "size of an atom's state", 1, 4096);
-  list.add("readout", readout, "of message passing: how the states of the atoms are added up", {"sum", "gated"});
+  list.add("readout", readout,
+           "how the answer follows from the atoms: a linear layer of their sum, or two of their mean", {"sum", "mean"});
   list.add("rounds", rounds, "rounds of messages between neighbours", 1, 64);
   list.add("dropout", dropout, "dropout of the sum over the atoms", 0, 0.99);
 }
@@ -219,12 +209,16 @@ void MoleculeSettings::list(SettingList& list) {
 MoleculeNet::MoleculeNet(Model& model, const MoleculeSettings& settings, const MoleculeCounts& counts)
     : settings_(checked_molecules(settings)),
       network_(make_molecule_network(model, settings_, counts)),
-      readout_(model / "readout", settings.hidden, counts.targets) {}
+      readout_(model / "readout", settings.hidden, counts.targets) {
+  if (settings_.readout == "mean") middle_.emplace(model / "middle", settings.hidden, settings.hidden);
+}
 MoleculeNet::~MoleculeNet() = default;
 
 Expr MoleculeNet::output(Graph& graph, const Molecule& molecule) const {
   if (molecule.atoms.empty()) throw UsageError("molecules: a molecule has no atoms");
-  return readout_(dropout(network_->sum_of_atoms(graph, molecule), settings_.dropout));
+  Expr atoms = network_->sum_of_atoms(graph, molecule);
+  if (middle_) atoms = relu((*middle_)(atoms * (1.0 / static_cast<double>(molecule.atoms.size()))));
+  return readout_(dropout(atoms, settings_.dropout));
 }
 
 Expr MoleculeNet::regression_loss(const Expr& output, std::span<const float> targets) {

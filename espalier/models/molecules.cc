@@ -249,7 +249,7 @@ class Molecules final : public ModelOf<MoleculeRecord, Molecule> {
   std::string target_names_;
   std::string smiles_ = "smiles";
   std::string task_ = "auto";
-  MoleculeSettings settings_;
+  MoleculeSettings settings_{.readout = "mean", .hidden = 128, .rounds = 3, .dropout = 0.1};
   std::vector<std::string> targets_;
   std::vector<StandardScale> scales_;  // of the targets
   bool is_classification_ = false;

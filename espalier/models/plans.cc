@@ -34,18 +34,7 @@ class Plans final : public ModelOf<PlanRecord, QueryPlan> {
   std::string_view name() const override { return "plans"; }
   train::Answers answers() const override { return train::Answers::kNumbers; }
   std::vector<train::Metric> measure(std::span<const train::Prediction> predictions) const override {
-    std::vector<double> expected;
-    std::vector<double> predicted;
-    for (const train::Prediction& one : predictions) {
-      expected.insert(expected.end(), one.expected.begin(), one.expected.end());
-      predicted.insert(predicted.end(), one.predicted.begin(), one.predicted.end());
-    }
-    const std::vector<double> errors = train::q_errors(expected, predicted);
-    double logarithms = 0;
-    for (const double error : errors) logarithms += std::log(error);
-    return {{"q_error_mean", std::exp(logarithms / static_cast<double>(errors.size())), false},
-            {"q_error_median", train::quantile(errors, 0.5), false},
-            {"q_error_p95", train::quantile(errors, 0.95), false}};
+    return train::q_error_metrics(predictions);
   }
   std::string describe() const override {
     return fmt::format("{} kinds of operators, and one for rare and unknown ones; {} features\n", features_.kinds() - 1,

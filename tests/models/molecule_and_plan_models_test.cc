@@ -35,9 +35,10 @@ const std::string kMolecules =
 
 TEST_F(MoleculeModel, LearnsNumbersFromATableInBothNetworks) {
   for (const std::string network : {"message_passing", "weave"}) {
-    const auto metrics = learn("molecules", {{{write("molecules.csv", kMolecules)}, {}, {}}},
-                               {{"targets", "y"}, {"network", network}, {"hidden", "8"}, {"rounds", "2"}}, 150,
-                               "{\"smiles\": \"CCCO\"}\n{\"smiles\": \"[Na]\"}\n", true, 2);
+    const auto metrics =
+        learn("molecules", {{{write("molecules.csv", kMolecules)}, {}, {}}},
+              {{"targets", "y"}, {"network", network}, {"hidden", "8"}, {"rounds", "2"}, {"dropout", "0"}}, 150,
+              "{\"smiles\": \"CCCO\"}\n{\"smiles\": \"[Na]\"}\n", true, 2);
     EXPECT_EQ(metrics[0].name, "rmse");
     EXPECT_FALSE(metrics[0].higher_is_better);
     EXPECT_LT(metrics[0].value, 0.6) << network;
@@ -47,7 +48,7 @@ TEST_F(MoleculeModel, LearnsNumbersFromATableInBothNetworks) {
 }
 
 TEST_F(MoleculeModel, LearnsClassesOfWhichSomeAreUnknown) {
-  const Settings settings{{"targets", "z"}, {"hidden", "8"}, {"rounds", "2"}};
+  const Settings settings{{"targets", "z"}, {"hidden", "8"}, {"rounds", "2"}, {"dropout", "0"}};
   const std::string known = kMolecules.substr(0, kMolecules.find("e,6")) + kMolecules.substr(kMolecules.find("f,5"));
   const auto metrics =
       learn("molecules", {{{write("molecules.csv", known)}, {}, {}}}, settings, 60, "smiles\nCCO\nCCC\n", false, 2);
@@ -62,8 +63,9 @@ TEST_F(MoleculeModel, LearnsClassesOfWhichSomeAreUnknown) {
               }),
               HasSubstr("molecule \"c1ccccc1\": expected a number for z, and there is none"));
   const std::string two = "smiles,y,z\nCO,1,1\nCC,0,\nCCO,,1\nCCC,0,0\n";
-  const auto both = learn("molecules", {{{write("two.csv", two)}, {}, {}}},
-                          {{"targets", "y,z"}, {"hidden", "8"}, {"rounds", "2"}}, 80, "smiles\nCO\n", false, 1);
+  const auto both =
+      learn("molecules", {{{write("two.csv", two)}, {}, {}}},
+            {{"targets", "y,z"}, {"hidden", "8"}, {"rounds", "2"}, {"dropout", "0"}}, 80, "smiles\nCO\n", false, 1);
   EXPECT_EQ(both[0].value, 1) << "the mean over both targets";
   EXPECT_THAT(last_answers_[0], HasSubstr(R"({"probabilities":{"y":)"));
 }
@@ -76,8 +78,9 @@ std::string sdf_record(const std::string& atom, const std::string& items) {
 
 TEST_F(MoleculeModel, ReadsSdfAndLinesOfSmilesByTheNameOfTheFile) {
   const std::string sdf = sdf_record("O", "> <logP>\n-0.77\n") + sdf_record("N", "> <logP>\n1.5\n");
-  learn("molecules", {{{write("train.sdf", sdf)}, {}, {}}}, {{"targets", "logP"}, {"hidden", "8"}, {"rounds", "1"}},
-        120, "{\"smiles\": \"CO\", \"logP\": null}\n", true, 1);
+  learn("molecules", {{{write("train.sdf", sdf)}, {}, {}}},
+        {{"targets", "logP"}, {"hidden", "8"}, {"rounds", "1"}, {"dropout", "0"}}, 120,
+        "{\"smiles\": \"CO\", \"logP\": null}\n", true, 1);
   EXPECT_NEAR(data::parse_json(last_answers_[0]).at("values").at("logP").as_float(), -0.77, 0.5);
   const auto model = load(folder_ / "run");
   std::vector<std::string> given;
