@@ -98,7 +98,9 @@ class Plans final : public ModelOf<PlanRecord, QueryPlan> {
     return record.group.empty() ? fmt::format("{}", number) : "query " + record.group;
   }
   std::string text_of(const PlanRecord& record) const override {
-    return fmt::format("{}: {} ({})", record.place, record.root.at("Node Type").as_string(), record.group);
+    const std::string_view file = std::string_view(record.place).substr(record.place.rfind('/') + 1);
+    return fmt::format("{}: {} ({})", record.group.empty() ? "plan" : record.group,
+                       record.root.at("Node Type").as_string(), file);
   }
 
   void learn(std::span<const PlanRecord> records) override {
