@@ -12,6 +12,7 @@ namespace espalier::models {
 struct Entry {
   std::string_view name;
   std::string_view summary;
+  std::string_view example;  // options of `espalier train NAME`
   std::unique_ptr<StandardModel> (*make)();
 };
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "espalier/models/standard_model.h"
 #include "tests/cli/run_command.h"
 
 namespace espalier {
@@ -78,6 +79,19 @@ TEST_F(ModelCommands, TrainEvaluateAndPredict) {
   for (std::string line; std::getline(lines, line); ++count)
     EXPECT_EQ(nlohmann::json::parse(line)["class"], count % 3 == 0 ? "yes" : "no") << "in the order of the records";
   EXPECT_EQ(count, 150);
+}
+
+TEST_F(ModelCommands, HaveHelpWithAnExampleOfOptionsThatThereAre) {
+  for (const std::string_view model : models::names()) {
+    const CommandResult help = run({"train", std::string(model), "--help"});
+    EXPECT_EQ(help.code, 0);
+    const std::string begin = "Example: espalier train " + std::string(model) + " --data";
+    const std::size_t at = help.out.find(begin);
+    ASSERT_NE(at, std::string::npos) << model;
+    std::istringstream example(help.out.substr(at, help.out.find('\n', at) - at));
+    for (std::string word; example >> word;)
+      if (word.starts_with("--")) EXPECT_THAT(help.out.substr(0, at), HasSubstr("  " + word + " ")) << model;
+  }
 }
 
 TEST_F(ModelCommands, RepeatARunFromItsFile) {
