@@ -76,7 +76,10 @@ set(internal_headers
   espalier/models/json_inference.h
   espalier/models/lattice_encoders.h
   espalier/models/model_of.h
+  espalier/models/molecule_features.h
+  espalier/models/plan_features.h
   espalier/models/registry.h
+  espalier/models/standard_scale.h
   espalier/models/tag_records.h
   espalier/models/text_lists.h
   espalier/models/tree_encoders.h

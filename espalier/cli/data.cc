@@ -71,7 +71,8 @@ void add_data(CLI::App& app) {
   command->add_option("file", options->file, "A file, plain or gzip, or a folder of SICK")->required();
   command->add_flag("--skip-damaged", options->skip_damaged, "Leave damaged records out and count them");
   command->footer(
-      "Knows labelled trees in brackets, CoNLL-U, words and tags in columns, ListOps, SICK and JSON lines.\n"
+      "Knows labelled trees in brackets, CoNLL-U, words and tags in columns, ListOps, SICK, JSON lines, query plans,\n"
+      "tables, and molecules (SMILES, SDF).\n"
       "Example: espalier data describe train.txt");
   command->callback([options] { run_describe(*options); });
 }

@@ -135,6 +135,7 @@ void train_model(ModelTraining options) {
   if (report.damaged > 0) fmt::print(stderr, "{}\n", report.summary());
   ensure_writable_folder(options.out);
   model->build(static_cast<std::uint64_t>(run.seed));
+  if (model->size(train::Split::kHeldOut) == 0 && !options.given.contains("patience")) run.patience = 0;
   fmt::print("{} training, {} held-out and {} test records\n{}{} parameters, {} threads\n",
              model->size(train::Split::kTrain), model->size(train::Split::kHeldOut), model->size(train::Split::kTest),
              model->describe(), model->weights().count(), thread_count());
@@ -198,6 +199,8 @@ void add_model(CLI::App& train, const std::string& name) {
   command->add_option("--threads", options->threads, "Threads to use (default: ESPALIER_THREADS, or all cores)")
       ->check(whole_number(1, 1024));
   command->add_flag("--skip-damaged", options->skip_damaged, "Leave damaged records out, and say how many");
+  command->footer(fmt::format("Example: espalier train {} {}\ndocs/models.md has the forms of the data.", name,
+                              models::example_of(name)));
   CLI::Option* resume = command->add_flag("--resume", options->resume, "Go on with the run that was interrupted");
   command->add_flag("--restart", options->restart, "Begin anew, although a run was interrupted")->excludes(resume);
   const std::unique_ptr<models::StandardModel> model = models::make(name);

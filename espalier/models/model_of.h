@@ -113,8 +113,8 @@ class ModelOf : public StandardModel {
 
   data::ReadReport predict(data::Input input, const PredictOptions& options,
                            const std::function<void(const Value& answer)>& done) const final {
-    const RecordSource<Record> asked =
-        options.json_lines ? json_source(std::move(input), options.read) : source(std::move(input), options.read);
+    const RecordSource<Record> asked = options.json_lines && !reads_json() ? json_source(std::move(input), options.read)
+                                                                           : source(std::move(input), options.read);
     const std::int64_t most = options.batch * thread_count();
     std::vector<Record> records;
     std::vector<Instance> instances;
@@ -146,6 +146,8 @@ class ModelOf : public StandardModel {
  protected:
   /// The records of a file in the model's own format.
   virtual RecordSource<Record> open(data::Input input, const data::ReadOptions& options) const = 0;
+  /// Whether open() reads JSON lines too, so that from_json() is not needed for files.
+  virtual bool reads_json() const { return false; }
   /// The records of a folder that is one part of the data. Refuses (UsageError) all by default: most formats are files.
   virtual RecordSource<Record> open_folder(const std::filesystem::path& folder, const data::ReadOptions&) const {
     throw UsageError(folder.string() + ": expected a file, or a folder with \"train\" in the name of a file there");

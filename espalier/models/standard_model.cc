@@ -160,6 +160,7 @@ const Entry& entry_of(std::string_view name) {
 }  // namespace
 
 std::string_view summary_of(std::string_view name) { return entry_of(name).summary; }
+std::string_view example_of(std::string_view name) { return entry_of(name).example; }
 std::unique_ptr<StandardModel> make(std::string_view name) { return entry_of(name).make(); }
 
 std::unique_ptr<StandardModel> load(const fs::path& folder) {

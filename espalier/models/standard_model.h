@@ -113,6 +113,8 @@ class ESPALIER_EXPORT StandardModel : public train::Task {
 ESPALIER_EXPORT std::span<const std::string_view> names();
 /// One sentence on what a model does and what it reads.
 ESPALIER_EXPORT std::string_view summary_of(std::string_view name);
+/// Options with which the command trains it: "--data sst --epochs 6".
+ESPALIER_EXPORT std::string_view example_of(std::string_view name);
 /// A model of a name, with default settings. Refuses (UsageError), with the nearest name, one that is not there.
 ESPALIER_EXPORT std::unique_ptr<StandardModel> make(std::string_view name);
 /// The model of a folder of a run, with the best weights there: `best.safetensors`, or, in a run without held-out data,

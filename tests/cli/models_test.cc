@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "espalier/models/standard_model.h"
 #include "tests/cli/run_command.h"
 
 namespace espalier {
@@ -80,6 +81,19 @@ TEST_F(ModelCommands, TrainEvaluateAndPredict) {
   EXPECT_EQ(count, 150);
 }
 
+TEST_F(ModelCommands, HaveHelpWithAnExampleOfOptionsThatThereAre) {
+  for (const std::string_view model : models::names()) {
+    const CommandResult help = run({"train", std::string(model), "--help"});
+    EXPECT_EQ(help.code, 0);
+    const std::string begin = "Example: espalier train " + std::string(model) + " --data";
+    const std::size_t at = help.out.find(begin);
+    ASSERT_NE(at, std::string::npos) << model;
+    std::istringstream example(help.out.substr(at, help.out.find('\n', at) - at));
+    for (std::string word; example >> word;)
+      if (word.starts_with("--")) EXPECT_THAT(help.out.substr(0, at), HasSubstr("  " + word + " ")) << model;
+  }
+}
+
 TEST_F(ModelCommands, RepeatARunFromItsFile) {
   const std::string data = records("train.jsonl", 40);
   ASSERT_EQ(
@@ -117,6 +131,30 @@ TEST_F(ModelCommands, TagCharactersWithoutTheLexiconOfTheirTraining) {
   EXPECT_EQ(skipped.code, 0) << skipped.error;
   EXPECT_THAT(skipped.error, HasSubstr("2 records read, 1 damaged left out"));
   EXPECT_EQ(std::count(skipped.out.begin(), skipped.out.end(), '\n'), 2);
+}
+
+TEST_F(ModelCommands, PredictRunTimesOfPlansFromStandardInputOrFiles) {
+  std::string plans;
+  for (int i = 1; i <= 12; ++i)
+    plans += R"({"query": ")" + std::to_string(i) + R"(", "Plan": {"Node Type": "Seq Scan", "Plan Rows": )" +
+             std::to_string(i * i) + R"(, "Plan Width": 8, "Startup Cost": 0, "Total Cost": )" + std::to_string(2 * i) +
+             R"(, "Actual Total Time": )" + std::to_string(i) + R"(}, "Execution Time": )" + std::to_string(i) + "}\n";
+  const std::string data = write("plans.jsonl", plans);
+  const CommandResult described = run({"data", "describe", data});
+  EXPECT_THAT(described.out, HasSubstr("fits the model: plans"));
+  // Without held-out data nothing is to be waited for: the default of --patience does not count.
+  const CommandResult trained = run({"train", "plans", "--data", data, "--held-out", "0", "--out", path("run"),
+                                     "--epochs", "40", "--hidden", "8", "--optimizer", "adam(lr=0.02)"});
+  EXPECT_EQ(trained.code, 0) << trained.error;
+  const CommandResult evaluated = run({"eval", path("run"), "--data", data});
+  EXPECT_THAT(evaluated.out, HasSubstr("q_error_median"));
+  const std::string printed = write("plan.json",
+                                    "[\n  {\"Plan\": {\"Node Type\": \"Seq Scan\", \"Plan Rows\": 9,\n"
+                                    "\"Plan Width\": 8, \"Startup Cost\": 0, \"Total Cost\": 6}}\n]\n");
+  const CommandResult predicted = run({"predict", path("run"), printed, data});
+  EXPECT_EQ(predicted.code, 0) << predicted.error;
+  EXPECT_EQ(std::count(predicted.out.begin(), predicted.out.end(), '\n'), 13);
+  EXPECT_THAT(predicted.out, HasSubstr("{\"milliseconds\":"));
 }
 
 TEST_F(ModelCommands, SayWhatIsWrong) {
