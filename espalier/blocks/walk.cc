@@ -222,7 +222,10 @@ void Walk::rethrow(const void* input, std::int64_t instance) const {
   } catch (const CellError& error) {
     throw CellError(error.what() + more());
   } catch (const UsageError& error) {
-    throw UsageError(error.what() + more());
+    std::string sentence = error.what();  // an op that refuses a row or a label names the instance, too
+    if (const std::string last = fmt::format(", in instance {}", instance); sentence.ends_with(last))
+      sentence.resize(sentence.size() - last.size());
+    throw UsageError(sentence + more());
   } catch (const std::exception& error) {
     std::throw_with_nested(DataError(label + "the function throws: " + error.what() + more()));
   }
