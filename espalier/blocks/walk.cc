@@ -188,11 +188,14 @@ std::string Walk::place_of_error(const void* input, const void* refused) const {
   };
   // What was refused, what the instruction reads, and what each procedure around it was called with.
   Slot* frame = context_.frame;
-  const bool reads = at_ != nullptr && at_->in != nullptr;
-  std::vector<const void*> wanted{refused, reads ? address_in_slot(slot_at(frame, at_->in[0])) : nullptr};
+  std::vector<const void*> wanted{refused};
+  if (at_ != nullptr)
+    for (std::int32_t i = 0; i < code_.reads[static_cast<std::size_t>(at_ - code_.instructions.data())]; ++i)
+      wanted.push_back(address_in_slot(slot_at(frame, at_->in[i])));
+  const std::size_t read = wanted.size();
   for (; frame != stack_.data(); frame -= frame[-1].link.call->count) wanted.push_back(address_in_slot(frame[0]));
   try {
-    return place_in_data(*code_.input, input, wanted, code_.members);
+    return place_in_data(*code_.input, input, wanted, read, code_.members);
   } catch (const std::exception&) {  // by a function of the user that reads a part
     return "";
   }
