@@ -136,9 +136,9 @@ void train_model(ModelTraining options) {
   ensure_writable_folder(options.out);
   model->build(static_cast<std::uint64_t>(run.seed));
   if (model->size(train::Split::kHeldOut) == 0 && !options.given.contains("patience")) run.patience = 0;
-  fmt::print("{} training, {} held-out and {} test records\n{}{} parameters, {} threads\n",
+  fmt::print("{} training, {} held-out and {} test records\n{}{} parameters, {} thread{}\n",
              model->size(train::Split::kTrain), model->size(train::Split::kHeldOut), model->size(train::Split::kTest),
-             model->describe(), model->weights().count(), thread_count());
+             model->describe(), model->weights().count(), thread_count(), thread_count() == 1 ? "" : "s");
   std::fflush(stdout);
 
   train::ProgressBars bars;
@@ -189,20 +189,21 @@ void add_model(CLI::App& train, const std::string& name) {
   options->model = name;
   CLI::App* command = train.add_subcommand(name, std::string(models::summary_of(name)));
   command->add_option("--data", options->data,
-                      "Training data: a file, or a folder in which names say which part of the data a file is");
-  command->add_option("--held-out-data", options->held_out_data, "Data that choose the best weights");
-  command->add_option("--test-data", options->test_data, "Data for the figures at the end");
+                      "Training data: a file, or a folder of files whose names say which part of the data they are");
+  command->add_option("--held-out-data", options->held_out_data, "Data for choosing the best weights");
+  command->add_option("--test-data", options->test_data, "Data for the final metrics");
   command->add_option("--out", options->out, fmt::format("Folder of the run [{}.run]", name));
   command->add_option(
       "--config", options->config,
-      fmt::format("Settings from a file, as the {} that each run writes; flags go before it", kRunFile));
+      fmt::format("Settings from a file, such as the {} that each run writes; options override it", kRunFile));
   command->add_option("--threads", options->threads, "Threads to use (default: ESPALIER_THREADS, or all cores)")
       ->check(whole_number(1, 1024));
-  command->add_flag("--skip-damaged", options->skip_damaged, "Leave damaged records out, and say how many");
-  command->footer(fmt::format("Example: espalier train {} {}\ndocs/models.md has the forms of the data.", name,
+  command->add_flag("--skip-damaged", options->skip_damaged, "Skip damaged records, and say how many");
+  command->footer(fmt::format("Example: espalier train {} {}\ndocs/models.md describes the formats of the data.", name,
                               models::example_of(name)));
-  CLI::Option* resume = command->add_flag("--resume", options->resume, "Go on with the run that was interrupted");
-  command->add_flag("--restart", options->restart, "Begin anew, although a run was interrupted")->excludes(resume);
+  CLI::Option* resume = command->add_flag("--resume", options->resume, "Resume the run that was interrupted");
+  command->add_flag("--restart", options->restart, "Start from the beginning, although a run was interrupted")
+      ->excludes(resume);
   const std::unique_ptr<models::StandardModel> model = models::make(name);
   models::RunSettings run;
   add_settings(*command, model->settings(), "Model", options);
