@@ -72,6 +72,7 @@ set(internal_headers
   espalier/kernels/small_product.h
   espalier/kernels/transpose.h
   espalier/models/json_inference.h
+  espalier/models/json_samples.h
   espalier/models/lattice_encoders.h
   espalier/models/model_of.h
   espalier/models/registry.h
