@@ -1,4 +1,5 @@
-/// Espalier's side of bench/onnx_speed.py: a Tree-LSTM as an ONNX file, inputs for it, and the same model by the engine.
+/// Espalier's side of bench/onnx_speed.py: a Tree-LSTM as an ONNX file, inputs for it, and the same model by the
+/// engine.
 ///
 /// usage: onnx_speed EMBEDDING HIDDEN TREES FOLDER
 ///
@@ -55,10 +56,10 @@ Value list_of(const std::vector<T>& numbers) {
 Value value_of(const std::vector<onnx::Feed>& feeds) {
   std::vector<Value::Entry> entries;
   for (const onnx::Feed& feed : feeds)
-    entries.push_back({feed.name, Value::map({{"shape", list_of(feed.shape)},
-                                              {"float", feed.is_float},
-                                              {"values", feed.is_float ? list_of(feed.numbers)
-                                                                       : list_of(feed.integers)}})});
+    entries.push_back(
+        {feed.name, Value::map({{"shape", list_of(feed.shape)},
+                                {"float", feed.is_float},
+                                {"values", feed.is_float ? list_of(feed.numbers) : list_of(feed.integers)}})});
   return Value::map(std::move(entries));
 }
 
@@ -79,9 +80,9 @@ class OnnxSpeed {
     for (const onnx::Instance& instance : instances)
       for (std::int64_t k = 0; k < instance[0].shape().elements(); ++k)
         scores.push_back(static_cast<float>(instance[0].value().at(k)));
-    write_file_atomically(folder / "batch.json", Value::map({{"feeds", value_of(weaver.weave(instances)[0].feeds)},
-                                                             {"scores", list_of(scores)}})
-                                                     .to_text());
+    write_file_atomically(
+        folder / "batch.json",
+        Value::map({{"feeds", value_of(weaver.weave(instances)[0].feeds)}, {"scores", list_of(scores)}}).to_text());
     std::vector<Value> alone;
     for (const onnx::Instance& instance : instances)
       alone.push_back(value_of(weaver.weave(std::span(&instance, 1))[0].feeds));
