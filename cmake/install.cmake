@@ -74,6 +74,7 @@ set(internal_headers
   espalier/kernels/small_product.h
   espalier/kernels/transpose.h
   espalier/models/json_inference.h
+  espalier/models/json_samples.h
   espalier/models/lattice_encoders.h
   espalier/models/model_of.h
   espalier/models/molecule_features.h
@@ -87,6 +88,15 @@ set(internal_headers
   espalier/models/words.h
   espalier/nn/gates.h
   espalier/nn/safetensors_header.h
+  espalier/onnx/body.h
+  espalier/onnx/emissions.h
+  espalier/onnx/emitter.h
+  espalier/onnx/format.h
+  espalier/onnx/lower.h
+  espalier/onnx/messages.h
+  espalier/onnx/read_file.h
+  espalier/onnx/schedule.h
+  espalier/onnx/write_graph.h
   espalier/optim/adam_rule.h
   espalier/optim/call_text.h
   espalier/plan/holes.h

@@ -43,6 +43,15 @@ class Relatedness final : public ModelOf<data::ParsedPair, TreePair> {
                        words_.size() - 1, min_count_, trees_ ? "dependency trees" : "chains of words",
                        settings_.scores);
   }
+  /// A word without dependents, and words with one, two and three.
+  std::vector<Value> samples() const override {
+    const auto sentence = [](const std::vector<Value>& heads) {
+      return Value::map({{"words", Value::list(std::vector<Value>(heads.size(), "a"))}, {"heads", Value::list(heads)}});
+    };
+    const Value word = sentence({0});
+    const Value tree = sentence({0, 1, 1, 2, 2, 2, 3});
+    return {Value::map({{"a", word}, {"b", tree}}), Value::map({{"a", tree}, {"b", word}})};
+  }
 
  private:
   void list(SettingList& list) override {

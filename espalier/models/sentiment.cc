@@ -31,6 +31,10 @@ class Sentiment final : public ModelOf<data::LabelledTree, BinaryTree> {
     return fmt::format("{} words that occur at least {} times; {} classes; cell {}\n", words_.size() - 1, min_count_,
                        settings_.classes, settings_.cell);
   }
+  /// A word, and a tree with both kinds of children on both sides.
+  std::vector<Value> samples() const override {
+    return {Value::map({{"tree", "(1 a)"}}), Value::map({{"tree", "(1 (1 (1 a) (1 b)) (1 (1 c) (1 (1 d) (1 e))))"}})};
+  }
 
  private:
   void list(SettingList& list) override {
