@@ -60,6 +60,7 @@ set(internal_headers
   espalier/exec/row_index.h
   espalier/exec/run_memory.h
   espalier/exec/stopwatch.h
+  espalier/exec/traced.h
   espalier/graph/library_ops.h
   espalier/graph/limits.h
   espalier/graph/repeat_shared.h

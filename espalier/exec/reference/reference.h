@@ -29,6 +29,13 @@ class Reference final : public Executor {
   const std::byte* value(NodeId node) const override { return values_[static_cast<std::size_t>(index_of(node))]; }
   Statistics statistics() const override { return statistics_; }
   std::string explain() const override;
+  Batches batches() const override {
+    Batches batches;
+    batches.statistics = statistics_;
+    batches.is_reference = true;
+    return batches;
+  }
+  std::vector<StrategyCounts> compare_strategies() const override { return {}; }
   std::string explain_plan(std::span<const NodeId> nodes, RunKind kind) override;
 
  private:
