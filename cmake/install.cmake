@@ -95,6 +95,13 @@ set(internal_headers
   espalier/report/chart_frame.h
   espalier/report/page_sections.h
   espalier/report/page_style.h
+  espalier/show/advice.h
+  espalier/show/colour.h
+  espalier/show/json_text.h
+  espalier/show/layout.h
+  espalier/show/page_parts.h
+  espalier/show/picture.h
+  espalier/show/times.h
   espalier/train/answer_pairs.h
   espalier/train/checkpoint.h
   espalier/train/gradient_maker.h
