@@ -162,7 +162,7 @@ const Entry& entry_of(std::string_view name) {
 std::string_view summary_of(std::string_view name) { return entry_of(name).summary; }
 std::unique_ptr<StandardModel> make(std::string_view name) { return entry_of(name).make(); }
 
-std::unique_ptr<StandardModel> load(const fs::path& folder) {
+std::unique_ptr<StandardModel> load(const fs::path& folder, Form form) {
   const fs::path path = folder / kFile;
   const Value value = data::read_json(path);
   std::unique_ptr<StandardModel> model;
@@ -171,6 +171,7 @@ std::unique_ptr<StandardModel> load(const fs::path& folder) {
       throw UsageError(fmt::format("its format is {}, not {}", value.at("format").to_text(), kFormat));
     model = make(value.at("model").as_string());
     model->settings().assign(value.at("settings"));
+    model->record_as(form);
     model->restore(value.at("facts"));
   } catch (const UsageError& error) {
     throw DataError(fmt::format("{}: this does not describe a model: {}", path.string(), error.what()));
