@@ -62,6 +62,7 @@ set(internal_headers
   espalier/exec/row_index.h
   espalier/exec/run_memory.h
   espalier/exec/stopwatch.h
+  espalier/exec/traced.h
   espalier/graph/library_ops.h
   espalier/graph/limits.h
   espalier/graph/repeat_shared.h
@@ -109,6 +110,13 @@ set(internal_headers
   espalier/report/chart_frame.h
   espalier/report/page_sections.h
   espalier/report/page_style.h
+  espalier/show/advice.h
+  espalier/show/colour.h
+  espalier/show/json_text.h
+  espalier/show/layout.h
+  espalier/show/page_parts.h
+  espalier/show/picture.h
+  espalier/show/times.h
   espalier/train/answer_pairs.h
   espalier/train/checkpoint.h
   espalier/train/gradient_maker.h

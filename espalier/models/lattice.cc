@@ -107,7 +107,8 @@ class LatticeTagger final : public ModelOf<data::TaggedSentence, Lattice> {
     net_.emplace(model, settings_,
                  LatticeCounts{.characters = characters_.size(),
                                .words = std::max(lexicon_.size(), 1),
-                               .tags = static_cast<std::int32_t>(tags_.size())});
+                               .tags = static_cast<std::int32_t>(tags_.size())},
+                 form());
   }
   Lattice encode(const data::TaggedSentence& record, bool labelled) const override {
     Lattice lattice;

@@ -131,7 +131,7 @@ class Relatedness final : public ModelOf<data::ParsedPair, TreePair> {
     words_ = vectors_.with_words_of_file(Words(counts, min_count_));
   }
   void make_network(Model& model) override {
-    net_.emplace(model, settings_, words_.size(), vectors_.table(words_, settings_.embedding));
+    net_.emplace(model, settings_, words_.size(), vectors_.table(words_, settings_.embedding), form());
   }
   TreePair encode(const data::ParsedPair& record, bool labelled) const override {
     if (labelled && !(record.relatedness >= 1 && record.relatedness <= settings_.scores))

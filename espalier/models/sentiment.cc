@@ -81,7 +81,7 @@ class Sentiment final : public ModelOf<data::LabelledTree, BinaryTree> {
     words_ = vectors_.with_words_of_file(Words(counts, min_count_));
   }
   void make_network(Model& model) override {
-    net_.emplace(model, settings_, words_.size(), vectors_.table(words_, settings_.embedding));
+    net_.emplace(model, settings_, words_.size(), vectors_.table(words_, settings_.embedding), form());
   }
   BinaryTree encode(const data::LabelledTree& record, bool) const override {
     BinaryTree tree = binary_tree(record.tree);

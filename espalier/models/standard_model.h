@@ -28,6 +28,7 @@
 #include "espalier/data/input.h"
 #include "espalier/data/record_reader.h"
 #include "espalier/data/value.h"
+#include "espalier/models/form.h"
 #include "espalier/models/settings.h"
 #include "espalier/nn/model.h"
 #include "espalier/train/task.h"
@@ -59,6 +60,10 @@ class ESPALIER_EXPORT StandardModel : public train::Task {
   virtual std::string_view name() const = 0;
   /// To be changed before build(). The list refers to the model.
   SettingList settings();
+
+  /// How instances are recorded, where a model has a choice: Form::kRows by default, which is faster. Call it before
+  /// build().
+  void record_as(Form form) { form_ = form; }
 
   /// Reads the data; see DataPlaces. Returns what was left out as damaged. Refuses what the readers refuse, and no
   /// training data (DataError).
@@ -93,7 +98,8 @@ class ESPALIER_EXPORT StandardModel : public train::Task {
   virtual std::string describe() const = 0;
 
  protected:
-  friend ESPALIER_EXPORT std::unique_ptr<StandardModel> restore(const Value& description, std::string_view source);
+  friend ESPALIER_EXPORT std::unique_ptr<StandardModel> restore(const Value& description, std::string_view source,
+                                                                Form form);
 
   /// The settings of the model itself.
   virtual void list(SettingList& list) = 0;
@@ -107,6 +113,7 @@ class ESPALIER_EXPORT StandardModel : public train::Task {
     std::int32_t split_seed = 1;
   };
   const Common& common() const { return common_; }
+  Form form() const { return form_; }
   /// The weights from here on.
   Model& set_weights(std::unique_ptr<Model> weights) {
     weights_ = std::move(weights);
@@ -115,6 +122,7 @@ class ESPALIER_EXPORT StandardModel : public train::Task {
 
  private:
   Common common_;
+  Form form_ = Form::kRows;
   std::unique_ptr<Model> weights_;
 };
 
@@ -128,9 +136,10 @@ ESPALIER_EXPORT std::string_view example_of(std::string_view name);
 ESPALIER_EXPORT std::unique_ptr<StandardModel> make(std::string_view name);
 /// The model of a description, which `source` names in errors, with weights still to be loaded. Refuses (DataError)
 /// anything else.
-ESPALIER_EXPORT std::unique_ptr<StandardModel> restore(const Value& description, std::string_view source);
+ESPALIER_EXPORT std::unique_ptr<StandardModel> restore(const Value& description, std::string_view source,
+                                                       Form form = Form::kRows);
 /// The model of a folder of a run, with the best weights there: `best.safetensors`, or, in a run without held-out data,
 /// `weights.safetensors`. Refuses (ResourceError) files that cannot be read, and (DataError) files of anything else.
-ESPALIER_EXPORT std::unique_ptr<StandardModel> load(const std::filesystem::path& folder);
+ESPALIER_EXPORT std::unique_ptr<StandardModel> load(const std::filesystem::path& folder, Form form = Form::kRows);
 
 }  // namespace espalier::models

@@ -103,7 +103,7 @@ class Tagger final : public ModelOf<data::TaggedSentence, TaggedSentence> {
         model, settings_,
         TaggerCounts{
             .words = words_.size(), .characters = characters_.size(), .tags = static_cast<std::int32_t>(tags_.size())},
-        vectors_.table(words_, settings_.embedding));
+        vectors_.table(words_, settings_.embedding), form());
   }
   TaggedSentence encode(const data::TaggedSentence& record, bool labelled) const override {
     TaggedSentence sentence;
