@@ -2,6 +2,9 @@
 #include "bind.h"
 
 #include <exception>
+#include <initializer_list>
+#include <new>
+#include <string>
 
 #include "espalier/base/error.h"
 
@@ -35,7 +38,7 @@ PyObject* make_type(nb::module_& module, const char* name, const char* doc, std:
   return type;
 }
 
-// Errors of the library, the most special first.
+// Of the library, the most special first; others are left to whoever called.
 void translate(const std::exception_ptr& thrown, void*) {
   const ErrorTypes& types = error_types();
   try {
@@ -56,6 +59,20 @@ void translate(const std::exception_ptr& thrown, void*) {
 }
 
 }  // namespace
+
+void set_python_error() noexcept {
+  try {
+    translate(std::current_exception(), nullptr);
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  } catch (...) {
+    PyErr_SetString(PyExc_RuntimeError, "an unknown exception");
+  }
+}
 
 void bind_errors(nb::module_& module) {
   ErrorTypes& types = error_types();

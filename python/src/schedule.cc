@@ -13,7 +13,7 @@
 #include "bind.h"
 #include "espalier/base/error.h"
 #include "espalier/base/strategy.h"
-#include "espalier/batch/own_strategy.h"
+#include "strategy.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -50,29 +50,12 @@ std::int32_t count_signatures(std::span<const std::int32_t> signature) {
   return signature.empty() ? 0 : *std::max_element(signature.begin(), signature.end()) + 1;
 }
 
-// A rule of the user's own: a function of three read-only arrays, which gives the step of each node.
-batch::OwnStrategy::Function python_rule(const nb::callable& rule, nb::handle arrays) {
-  return [rule, arrays](const batch::Graph& graph) {
-    const nb::gil_scoped_acquire acquired;
-    const nb::object answer =
-        rule(view_of(graph.signature, arrays), view_of(graph.input_begin, arrays), view_of(graph.inputs, arrays));
-    Int32Array steps;
-    if (!nb::try_cast(answer, steps))
-      throw UsageError("schedule: the strategy must return an int32 array with the step of each node");
-    return std::vector<std::int32_t>(steps.data(), steps.data() + steps.size());
-  };
-}
-
 batch::Schedule make_schedule(const Int32Array& signature, const Int32Array& input_begin, const Int32Array& inputs,
                               const nb::object& strategy, std::optional<std::int32_t> signatures) {
   const batch::Graph graph{span_of(signature), signatures.value_or(count_signatures(span_of(signature))),
                            span_of(input_begin), span_of(inputs)};
   check_graph(graph);
-  if (PyCallable_Check(strategy.ptr()) != 0) {
-    const nb::object arrays = nb::make_tuple(signature, input_begin, inputs);
-    return batch::OwnStrategy("a function of Python", python_rule(nb::cast<nb::callable>(strategy), arrays))
-        .schedule(graph);
-  }
+  if (PyCallable_Check(strategy.ptr()) != 0) return own_strategy(share(strategy))->schedule(graph);
   const Strategy known = strategy_from_name(nb::cast<std::string_view>(strategy));
   const nb::gil_scoped_release released;
   return batch::schedule(known, graph);
@@ -93,7 +76,24 @@ std::string text_of(const batch::Schedule& schedule) {
          ">";
 }
 
+// The numbers are copied: they are gone when the strategy returns, and the function may keep its arrays.
+nb::object copy_of(std::span<const std::int32_t> numbers) {
+  return array_of(Tensor::from(Shape{static_cast<std::int64_t>(numbers.size())}, numbers));
+}
+
 }  // namespace
+
+std::shared_ptr<const batch::OwnStrategy> own_strategy(const SharedFunction& rule) {
+  return std::make_shared<const batch::OwnStrategy>("a function of Python", [rule](const batch::Graph& graph) {
+    const nb::gil_scoped_acquire acquired;
+    const nb::object answer =
+        rule->callable(copy_of(graph.signature), copy_of(graph.input_begin), copy_of(graph.inputs));
+    Int32Array steps;
+    if (!nb::try_cast(answer, steps))
+      throw UsageError("schedule: the strategy must return an int32 array with the step of each node");
+    return std::vector<std::int32_t>(steps.data(), steps.data() + steps.size());
+  });
+}
 
 void bind_schedule(nb::module_& module) {
   nb::class_<batch::Schedule>(module, "Schedule", R"(Which nodes run together, and in which order.
