@@ -152,7 +152,8 @@ std::string Inference::deciders(Term* a, Term* b) const {
   std::string lines;
   for (Term* part : differ_)
     if (part->said_by != nullptr)
-      lines += fmt::format("\n  {} {} {}", part->said_by->title(), part->is_input_of_it ? "takes" : "gives", to_text(part));
+      lines +=
+          fmt::format("\n  {} {} {}", part->said_by->title(), part->is_input_of_it ? "takes" : "gives", to_text(part));
   return lines;
 }
 

@@ -262,7 +262,7 @@ TEST_F(Command, RefusesUnknownWordsWithTheNearest) {
 TEST_F(Command, RefusesWhatIsMissing) {
   expect_refused_at_once(
       run({}),
-      "espalier needs a command: train, eval, predict, data, ops, blocks, bench, completion (see espalier --help)", 2);
+      "espalier needs a command: train, eval, predict, explain, data, ops, blocks, bench, completion (see espalier --help)", 2);
   expect_refused_at_once(run({"train"}), "espalier train needs a command: listops, sentiment, ", 2);
   expect_refused_at_once(
       run({"eval"}), "eval: name the folder of a run, or with --weights the weights of `espalier train listops`", 2);
