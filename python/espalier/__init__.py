@@ -16,14 +16,17 @@ import os as _os
 
 from espalier import _core
 from espalier._core import *  # noqa: F403
-from espalier._core import op_names
-from espalier import init, nn, optim
-from espalier.cells import cell
+from espalier._core import op_names as op_names
+from espalier.cells import cell as cell
+from espalier.errors import CellError as CellError
+from espalier.errors import DataError as DataError
+from espalier.errors import Error as Error
+from espalier.errors import InternalError as InternalError
+from espalier.errors import ResourceError as ResourceError
+from espalier.errors import UsageError as UsageError
+from espalier import init as init, nn as nn, optim as optim  # isort: skip
 
 __version__ = "0.1.0"
 
-Operand = "Expr | Parameter | float | numpy.typing.ArrayLike"
-"""What ops take: an Expr, a parameter, a number, or an array, which becomes a leaf."""
-
 _core.set_package_folder(_os.path.dirname(__file__) + _os.sep)
-del _os
+del initializers, layers, optimizers  # noqa: F821: from _core; they are init, nn and optim here

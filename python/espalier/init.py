@@ -6,4 +6,4 @@
 [2.0, 2.0, 2.0]
 """
 
-from espalier._core._init import *  # noqa: F403
+from espalier._core.initializers import *  # noqa: F403

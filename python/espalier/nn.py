@@ -9,4 +9,4 @@
 (2,)
 """
 
-from espalier._core._nn import *  # noqa: F403
+from espalier._core.layers import *  # noqa: F403

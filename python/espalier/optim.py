@@ -13,4 +13,4 @@
 3.0
 """
 
-from espalier._core._optim import *  # noqa: F403
+from espalier._core.optimizers import *  # noqa: F403

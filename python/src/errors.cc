@@ -1,10 +1,8 @@
-// The library's exceptions as Python's: UsageError is a ValueError, ResourceError a RuntimeError, and so on.
+// The library's exceptions as those of espalier/errors.py.
 #include "bind.h"
 
 #include <exception>
-#include <initializer_list>
 #include <new>
-#include <string>
 
 #include "espalier/base/error.h"
 
@@ -26,16 +24,6 @@ struct ErrorTypes {
 ErrorTypes& error_types() {
   static ErrorTypes types;
   return types;
-}
-
-PyObject* make_type(nb::module_& module, const char* name, const char* doc, std::initializer_list<PyObject*> bases) {
-  nb::list list;
-  for (PyObject* base : bases) list.append(nb::handle(base));
-  const std::string full_name = std::string("espalier.") + name;
-  PyObject* type = PyErr_NewExceptionWithDoc(full_name.c_str(), doc, nb::tuple(list).ptr(), nullptr);
-  if (type == nullptr) nb::raise_python_error();
-  module.attr(name) = nb::handle(type);
-  return type;
 }
 
 // Of the library, the most special first; others are left to whoever called.
@@ -74,20 +62,11 @@ void set_python_error() noexcept {
   }
 }
 
-void bind_errors(nb::module_& module) {
-  ErrorTypes& types = error_types();
-  types.error = make_type(module, "Error", "What every exception of espalier is.", {PyExc_Exception});
-  types.usage =
-      make_type(module, "UsageError",
-                "The caller can fix it: a shape that does not fit, a node of a cleared graph, an unknown name.",
-                {types.error, PyExc_ValueError});
-  types.cell =
-      make_type(module, "CellError", "The function of a cell does what only a plain function may.", {types.usage});
-  types.data = make_type(module, "DataError", "Data are not what was promised: the text names the file and line.",
-                         {types.error, PyExc_ValueError});
-  types.resource = make_type(module, "ResourceError", "Memory, files, disks.", {types.error, PyExc_RuntimeError});
-  types.internal = make_type(module, "InternalError", "A bug of espalier's own; no input reaches it.",
-                             {types.error, PyExc_RuntimeError});
+void bind_errors(nb::module_&) {
+  const nb::module_ errors = nb::module_::import_("espalier.errors");
+  const auto type = [&](const char* name) { return nb::object(errors.attr(name)).release().ptr(); };  // kept for good
+  error_types() = {type("Error"),     type("UsageError"),    type("CellError"),
+                   type("DataError"), type("ResourceError"), type("InternalError")};
   nb::register_exception_translator(translate);
 }
 

@@ -268,7 +268,7 @@ The seed decides the initial values: each parameter draws from a stream chosen b
 }
 
 void bind_initializers(nb::module_& module) {
-  nb::module_ init = module.def_submodule("_init", "How the first numbers of a parameter are chosen.");
+  nb::module_ init = module.def_submodule("initializers", "How the first numbers of a parameter are chosen.");
   nb::class_<InitializerObject>(init, "Initializer", "Chooses the first numbers of a parameter.");
   const auto def = [&](const char* name, auto make, const char* doc, auto... arguments) {
     init.def(name, make, arguments..., doc);

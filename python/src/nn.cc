@@ -441,7 +441,7 @@ void bind_attention(nb::module_& module) {
 }  // namespace
 
 void bind_nn(nb::module_& module) {
-  nb::module_ nn = module.def_submodule("_nn", "Layers: they make their parameters in a scope of a model.");
+  nb::module_ nn = module.def_submodule("layers", "Layers: they make their parameters in a scope of a model.");
   bind_plain_layers(nn);
   bind_embedding(nn);
   bind_binary_tree_lstm(nn);

@@ -177,7 +177,7 @@ void bind_schedules(nb::module_& module) {
 }  // namespace
 
 void bind_optim(nb::module_& module) {
-  nb::module_ optim = module.def_submodule("_optim", "Optimizers and schedules of the learning rate.");
+  nb::module_ optim = module.def_submodule("optimizers", "Optimizers and schedules of the learning rate.");
   bind_base(optim);
   bind_rules(optim);
   bind_schedules(optim);
