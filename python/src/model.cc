@@ -43,6 +43,18 @@ class View {
   nb::object parameter_;
 };
 
+// The model of a parameter that Python has seen, by where its gradients go.
+std::unordered_map<const Gradients*, Model*>& models() {
+  static std::unordered_map<const Gradients*, Model*> of_gradients;
+  return of_gradients;
+}
+
+nb::object model_of(nb::handle parameter) {
+  const auto found = models().find(nb::inst_ptr<Parameter>(parameter)->gradients);
+  if (found == models().end()) throw UsageError("a parameter of no model");
+  return nb::find(*found->second);
+}
+
 nb::object value_view(nb::handle self) {
   Parameter& parameter = *nb::inst_ptr<Parameter>(self);
   if (parameter.is_destroyed()) throw UsageError("parameter \"" + parameter.name() + "\": its model was destroyed");
@@ -64,35 +76,8 @@ nb::object gradient(const Parameter& parameter) {
   return found == nullptr ? nb::none() : array_of(found->to_tensor());
 }
 
-nb::dict state_dict(const Model& model) {
-  nb::dict state;
-  for (const Parameter* parameter : model.parameters()) state[parameter->name().c_str()] = array_of(parameter->value());
-  return state;
-}
-
-void load_state_dict(Model& model, const nb::dict& state, bool strict) {
-  for (const Parameter* parameter : model.parameters())
-    if (strict && !state.contains(parameter->name().c_str()))
-      throw UsageError("load_state_dict: the parameter \"" + parameter->name() + "\" is missing");
-  std::vector<std::pair<Parameter*, Tensor>> read;  // all of them, before anything changes
-  for (const auto& [key, numbers] : state) {
-    const auto name = nb::cast<std::string>(key);
-    Parameter* const parameter = model.find(name);
-    if (parameter == nullptr) {
-      if (strict) model.parameter(name);  // refuses it, with the closest names
-      continue;
-    }
-    Tensor tensor = tensor_of(numbers, parameter->value().dtype());
-    if (tensor.shape() != parameter->shape())
-      throw UsageError("load_state_dict: the parameter \"" + name + "\" has shape " + parameter->shape().to_string() +
-                       ", and the array " + tensor.shape().to_string());
-    read.emplace_back(parameter, std::move(tensor));
-  }
-  for (auto& [parameter, tensor] : read)
-    if (tensor.bytes() > 0) std::memcpy(parameter->mutable_value().data(), tensor.data(), tensor.bytes());
-}
-
 void change_dtype(Model& model, std::string_view dtype) {
+  settled(model);
   for (const Parameter* parameter : model.parameters())
     if (views().contains(parameter))
       throw UsageError("to: an array still refers to the numbers of parameter \"" + parameter->name() +
@@ -151,6 +136,11 @@ void bind_parameter(nb::module_& module) {
       [](nb::handle self, const nb::kwargs& options) { return value_view(self).attr("__dlpack__")(**options); },
       "The numbers for another library, without a copy.");
   type.def("__dlpack_device__", [](nb::handle) { return nb::make_tuple(1, 0); });
+  type.def_prop_ro("model", &model_of, nb::sig("def model(self, /) -> Model"), "The model that owns it.");
+  type.def("__reduce__", [](nb::handle self) {
+    return nb::make_tuple(nb::module_::import_("espalier.pickles").attr("parameter"),
+                          nb::make_tuple(model_of(self), nb::inst_ptr<Parameter>(self)->name()));
+  });
   type.def("__repr__", [](const Parameter& p) {
     return "<espalier.Parameter \"" + p.name() + "\": " + std::string(name_of(p.value().dtype())) +
            p.shape().to_string() + ">";
@@ -184,6 +174,10 @@ void bind_scope(nb::module_& module) {
   type.def_prop_ro(
       "model", [](const ScopeObject& self) { return self.model; }, nb::sig("def model(self, /) -> Model"),
       "Its model.");
+  type.def("__reduce__", [](const ScopeObject& self) {
+    return nb::make_tuple(nb::module_::import_("espalier.pickles").attr("scope"),
+                          nb::make_tuple(self.model, self.scope.prefix()));
+  });
   type.def("__repr__", [](const ScopeObject& self) { return "<espalier.Scope \"" + self.scope.prefix() + "\">"; });
 }
 
@@ -199,23 +193,25 @@ Layers take a place in the tree of names, and make their parameters there:
 ['classify.W', 'classify.b']
 
 The seed decides the initial values: each parameter draws from a stream chosen by its name.)");
-  type.def(nb::init<std::uint64_t>(), "seed"_a = 1);
+  type.def("__init__", &make_model, "seed"_a = 1);
   type.def("__truediv__", &scope_of, "name"_a, nb::sig("def __truediv__(self, name: str, /) -> Scope"));
   type.def(
       "add",
-      [](Model& self, std::string name, nb::handle shape, nb::handle init) -> Parameter& {
-        return self.add(std::move(name), shape_of(shape), initializer_of(init, init::glorot()));
+      [](Model& self, std::string name, nb::handle shape, nb::handle init) {
+        return parameter_object(
+            self, settled(self).add(std::move(name), shape_of(shape), initializer_of(init, init::glorot())));
       },
-      "name"_a, "shape"_a, "init"_a.none() = nb::none(), nb::rv_policy::reference_internal,
+      "name"_a, "shape"_a, "init"_a.none() = nb::none(),
       nb::sig("def add(self, name: str, shape: int | collections.abc.Sequence[int], init: object = None) -> Parameter"),
       "Adds a parameter. `init` is one of espalier.init, a name (\"zeros\", \"ones\", \"glorot\", \"he\",\n"
       "\"orthogonal\"), a number, an array, or a function from a shape to an array; the default is glorot.");
   type.def(
-      "__getitem__", [](const Model& self, std::string_view name) -> Parameter& { return self.parameter(name); },
-      "name"_a, nb::rv_policy::reference_internal);
+      "__getitem__",
+      [](Model& self, std::string_view name) { return parameter_object(self, settled(self).parameter(name)); },
+      "name"_a);
   type.def(
-      "__contains__", [](const Model& self, std::string_view name) { return self.find(name) != nullptr; }, "name"_a);
-  type.def("__len__", [](const Model& self) { return self.parameters().size(); });
+      "__contains__", [](Model& self, std::string_view name) { return settled(self).find(name) != nullptr; }, "name"_a);
+  type.def("__len__", [](Model& self) { return settled(self).parameters().size(); });
   type.def("__bool__", [](const Model&) { return true; });
   type.def(
       "__iter__", [](nb::handle self) { return nb::iter(self.attr("parameters")()); },
@@ -224,44 +220,29 @@ The seed decides the initial values: each parameter draws from a stream chosen b
       "parameters",
       [](nb::handle self) {
         nb::list list;
-        for (Parameter* parameter : nb::inst_ptr<Model>(self)->parameters())
-          list.append(nb::cast(parameter, nb::rv_policy::reference_internal, self));
+        for (Parameter* parameter : settled(*nb::inst_ptr<Model>(self)).parameters())
+          list.append(parameter_object(*nb::inst_ptr<Model>(self), *parameter));
         return list;
       },
       nb::sig("def parameters(self) -> list[Parameter]"), "All, in the order they were added.");
-  type.def("count", &Model::count, "How many numbers.");
+  type.def(
+      "count", [](Model& self) { return settled(self).count(); }, "How many numbers.");
   type.def_prop_ro(
       "dtype", [](const Model& self) { return name_of(self.dtype()); }, "\"float32\" or \"float64\".");
   type.def("to", &change_dtype, "dtype"_a, "Changes the element type of all parameters, and of those added later.");
-  type.def("freeze", &Model::freeze, "prefix"_a = "", "frozen"_a = true,
-           "Every parameter whose name is `prefix` or begins with `prefix.`; \"\" is all.");
-  type.def("set_learning_rate_scale", &Model::set_learning_rate_scale, "prefix"_a, "scale"_a,
-           "Multiplies the learning rate of every parameter below `prefix`.");
+  type.def(
+      "freeze", [](Model& self, std::string_view prefix, bool frozen) { settled(self).freeze(prefix, frozen); },
+      "prefix"_a = "", "frozen"_a = true,
+      "Every parameter whose name is `prefix` or begins with `prefix.`; \"\" is all.");
+  type.def(
+      "set_learning_rate_scale",
+      [](Model& self, std::string_view prefix, double scale) { settled(self).set_learning_rate_scale(prefix, scale); },
+      "prefix"_a, "scale"_a, "Multiplies the learning rate of every parameter below `prefix`.");
   type.def(
       "zero_grad", [](Model& self) { self.gradients().clear(); }, "All gradients are zero.");
-  type.def("state_dict", &state_dict, nb::sig("def state_dict(self) -> dict[str, numpy.typing.NDArray]"),
-           "A copy of all parameters, by name.");
-  type.def("load_state_dict", &load_state_dict, "state"_a, "strict"_a = true,
-           nb::sig("def load_state_dict(self, state: dict[str, numpy.typing.ArrayLike], strict: bool = True) -> None"),
-           "Reads them back. Refuses missing and unknown names, unless not `strict`, and other shapes; nothing has\n"
-           "changed then.");
-  type.def(
-      "save",
-      [](const Model& self, nb::handle path, const std::map<std::string, std::string>& metadata) {
-        self.save(nb::cast<std::string>(nb::str(path)), Metadata(metadata.begin(), metadata.end()));
-      },
-      "path"_a, "metadata"_a = std::map<std::string, std::string>(),
-      nb::sig("def save(self, path: str | os.PathLike, metadata: dict[str, str] = {}) -> None"),
-      "Writes all parameters as a safetensors file, whole or not at all.");
-  type.def(
-      "load",
-      [](Model& self, nb::handle path, bool allow_more) {
-        self.load(nb::cast<std::string>(nb::str(path)), allow_more);
-      },
-      "path"_a, "allow_more"_a = false,
-      nb::sig("def load(self, path: str | os.PathLike, allow_more: bool = False) -> None"),
-      "Reads a safetensors file. Refuses one that lacks a parameter or has another shape for it.");
-  type.def("__repr__", [](const Model& self) {
+  bind_model_state(type);
+  type.def("__repr__", [](Model& self) {
+    settled(self);
     return "<espalier.Model: " + std::to_string(self.parameters().size()) + " parameters, " +
            std::to_string(self.count()) + " numbers>";
   });
@@ -303,6 +284,11 @@ void bind_initializers(nb::module_& module) {
 }
 
 }  // namespace
+
+nb::object parameter_object(Model& model, Parameter& parameter) {
+  models()[parameter.gradients] = &model;
+  return nb::cast(&parameter, nb::rv_policy::reference_internal, nb::find(model));
+}
 
 init::Initializer initializer_of(nb::handle argument, init::Initializer otherwise) {
   if (argument.is_none()) return otherwise;

@@ -21,4 +21,13 @@ struct InitializerObject {
 /// None gives `otherwise`; else a name, an Initializer, a number, an array, or a function from a shape to an array.
 init::Initializer initializer_of(nanobind::handle argument, init::Initializer otherwise);
 
+/// A model that was unpickled, with all its parameters: those that no layer made again are added.
+Model& settled(Model& model);
+/// A new model, at this place.
+void make_model(Model* self, std::uint64_t seed);
+/// The Python object of a parameter, which keeps its model alive and knows it.
+nanobind::object parameter_object(Model& model, Parameter& parameter);
+/// Methods of Model that read and write all parameters: files, dicts, pickles.
+void bind_model_state(nanobind::class_<Model>& type);
+
 }  // namespace espalier::python

@@ -68,6 +68,22 @@ Structure tree_of(nb::handle children, nb::handle kind, nb::handle x) {
   return structure;
 }
 
+nb::list state_of_structure(const Structure& structure) {
+  nb::list rows;
+  for (std::int32_t row = 0; row < structure.size(); ++row) {
+    const auto children = structure.children(row);
+    rows.append(nb::make_tuple(static_cast<int>(structure.kind(row)), structure.x(row),
+                               std::vector<std::int32_t>(children.begin(), children.end())));
+  }
+  return rows;
+}
+
+void set_structure(Structure* self, const nb::list& rows) {
+  new (self) Structure();
+  for (const nb::handle row : rows)
+    self->add(KindId{nb::cast<std::int32_t>(row[0])}, nb::cast<std::int32_t>(row[1]), integers_of(row[2]));
+}
+
 void bind_structure(nb::module_& module) {
   nb::class_<Structure>(module, "Structure", R"(The rows of one tree, graph or sequence, as data for ``.rows()``.
 
@@ -102,6 +118,8 @@ A row has a kind, may read a row of x, and reads the states of its children, whi
           },
           "length"_a, "kind"_a = 0, "from_end"_a = false,
           "The elements of a sequence; the child of each is the one before it, or after it if it is read from its end.")
+      .def("__getstate__", &state_of_structure)
+      .def("__setstate__", &set_structure)
       .def("__len__", &Structure::size)
       .def(
           "kind", [](const Structure& self, std::int32_t row) { return static_cast<int>(self.kind(row)); }, "row"_a,

@@ -25,8 +25,8 @@ def objects():
                 continue
             yield f"{module.__name__}.{name}", value
             if inspect.isclass(value):
-                for method in vars(value):
-                    if not method.startswith("_"):
+                for method in dir(value):
+                    if not method.startswith("_") and not issubclass(value, BaseException):
                         yield f"{module.__name__}.{name}.{method}", inspect.getattr_static(value, method)
 
 
