@@ -24,9 +24,10 @@ from espalier.errors import Error as Error
 from espalier.errors import InternalError as InternalError
 from espalier.errors import ResourceError as ResourceError
 from espalier.errors import UsageError as UsageError
-from espalier import init as init, nn as nn, optim as optim  # isort: skip
+from espalier.training import Trainer as Trainer
+from espalier import init as init, models as models, nn as nn, optim as optim  # isort: skip
 
 __version__ = "0.1.0"
 
 _core.set_package_folder(_os.path.dirname(__file__) + _os.sep)
-del initializers, layers, optimizers  # noqa: F821: from _core; they are init, nn and optim here
+del initializers, layers, optimizers, runs  # noqa: F821: from _core; users see init, nn, optim and models
