@@ -42,6 +42,8 @@
 #include "espalier/optim/rmsprop.h"
 #include "espalier/optim/schedule.h"
 #include "espalier/optim/sgd.h"
+#include "espalier/show/page.h"
+#include "espalier/show/trace_file.h"
 #include "espalier/train/ahead.h"
 #include "espalier/train/batches.h"
 #include "espalier/train/lanes.h"

@@ -113,8 +113,7 @@ class ModelOf : public StandardModel {
 
   data::ReadReport predict(data::Input input, const PredictOptions& options,
                            const std::function<void(const Value& answer)>& done) const final {
-    const RecordSource<Record> asked =
-        options.json_lines ? json_source(std::move(input), options.read) : source(std::move(input), options.read);
+    const RecordSource<Record> asked = source_for(std::move(input), options);
     const std::int64_t most = options.batch * thread_count();
     std::vector<Record> records;
     std::vector<Instance> instances;
@@ -143,9 +142,22 @@ class ModelOf : public StandardModel {
     return asked.report();
   }
 
+  std::vector<Expr> record_outputs(Graph& graph, data::Input input, const PredictOptions& options,
+                                   std::int64_t most) const final {
+    const RecordSource<Record> asked = source_for(std::move(input), options);
+    std::vector<Expr> outputs;
+    for (Record record; std::ssize(outputs) < most && asked.next(record);) {
+      graph.begin_instance();
+      outputs.push_back(output_of(graph, encode(record, false)));
+    }
+    return outputs;
+  }
+
  protected:
   /// The records of a file in the model's own format.
   virtual RecordSource<Record> open(data::Input input, const data::ReadOptions& options) const = 0;
+  /// Whether open() reads JSON lines too, so that from_json() is not needed for files.
+  virtual bool reads_json() const { return false; }
   /// The records of a folder that is one part of the data. Refuses (UsageError) all by default: most formats are files.
   virtual RecordSource<Record> open_folder(const std::filesystem::path& folder, const data::ReadOptions&) const {
     throw UsageError(folder.string() + ": expected a file, or a folder with \"train\" in the name of a file there");
@@ -201,6 +213,10 @@ class ModelOf : public StandardModel {
   }
 
  private:
+  RecordSource<Record> source_for(data::Input input, const PredictOptions& options) const {
+    return options.json_lines && !reads_json() ? json_source(std::move(input), options.read)
+                                               : source(std::move(input), options.read);
+  }
   RecordSource<Record> source(data::Input input, const data::ReadOptions& options) const {
     return input.is_folder() ? open_folder(input.name(), options) : open(std::move(input), options);
   }

@@ -290,11 +290,11 @@ std::string explain_runs(const Graph& graph, const NodeTable& table, std::span<c
         "(docs/control_flow.md)\n",
         counted(asked.runs, "run"), asked.needed);
 
-  const std::vector<std::string> sentences = reasons(graph, text_of_runs.groups(), statistics.parts > 0);
+  const std::vector<Apart> sentences = reasons(graph, text_of_runs.groups(), statistics.parts > 0);
   if (sentences.empty()) return text;
   text += "what did not run together, and why:\n";
   const std::size_t shown = std::min(sentences.size(), kMostReasons);
-  for (std::size_t i = 0; i < shown; ++i) text += "  " + sentences[i] + "\n";
+  for (std::size_t i = 0; i < shown; ++i) text += fmt::format("  {}: {}\n", sentences[i].places, sentences[i].why);
   if (sentences.size() > shown) text += fmt::format("  and {} more, of fewer nodes\n", sentences.size() - shown);
   return text;
 }

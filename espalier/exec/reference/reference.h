@@ -33,6 +33,13 @@ class Reference final : public Executor {
   }
   Statistics statistics() const override { return statistics_; }
   std::string explain() const override;
+  Batches batches() const override {
+    Batches batches;
+    batches.statistics = statistics_;
+    batches.is_reference = true;
+    return batches;
+  }
+  std::vector<StrategyCounts> compare_strategies() const override { return {}; }
   std::string explain_plan(std::span<const NodeId> nodes, RunKind kind) override;
 
  private:
