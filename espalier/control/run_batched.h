@@ -26,6 +26,7 @@
 #include <mutex>
 #include <optional>
 #include <ranges>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -173,26 +174,36 @@ void run_program(Graph* graph, Next& next, Fn& fn, Done& done, const RunOptions&
   took = runner.statistics();
 }
 
-/// Calls run_lane(lane, statistics) for each lane, and adds their statistics up. Rethrows the exception of the first
-/// lane that was not only ended by another.
+/// Calls run_lane(lane, options, statistics) for each lane, and adds their statistics up. A lane that throws ends the
+/// others; the first exception that is more than such an end is rethrown.
 template <class RunLane>
 void run_lanes(const RunOptions& options, const RunLane& run_lane) {
+  require_sane(options);
   const auto lanes = static_cast<std::size_t>(options.lanes);
   std::vector<RunStatistics> took(lanes);
   std::vector<std::exception_ptr> errors(lanes);
+  std::vector<std::exception_ptr> ends(lanes);
+  std::stop_source stop;
+  const std::stop_callback forward(options.stop, [&] { stop.request_stop(); });
+  RunOptions of_lane = options;
+  of_lane.stop = stop.get_token();
   parallel_for(options.lanes, 1, [&](std::int64_t begin, std::int64_t end) {
     for (auto lane = static_cast<std::size_t>(begin); lane < static_cast<std::size_t>(end); ++lane) try {
-        run_lane(lane, took[lane]);
+        run_lane(lane, of_lane, took[lane]);
+      } catch (const RunEnded&) {
+        ends[lane] = std::current_exception();
       } catch (...) {
         errors[lane] = std::current_exception();
+        stop.request_stop();
       }
   });
   if (options.statistics != nullptr) {
     *options.statistics = {};
     for (const RunStatistics& lane : took) add_lane(*options.statistics, lane);
   }
-  for (const std::exception_ptr& error : errors)
-    if (error != nullptr) std::rethrow_exception(error);
+  for (const std::vector<std::exception_ptr>* list : {&errors, &ends})
+    for (const std::exception_ptr& error : *list)
+      if (error != nullptr) std::rethrow_exception(error);
 }
 
 template <class Inputs>
@@ -207,7 +218,7 @@ auto outcomes_of(Graph* graph, const Inputs& inputs, Fn& fn, const RunOptions& o
   const auto count = static_cast<std::int64_t>(std::ranges::size(inputs));
   outcomes.resize(static_cast<std::size_t>(count));
   const auto on_item = [&](Graph& of, const Item& item) { return fn(of, item.get()); };
-  run_lanes(options, [&](std::size_t lane, RunStatistics& took) {
+  run_lanes(options, [&](std::size_t lane, const RunOptions& of_lane, RunStatistics& took) {
     const auto number = static_cast<std::int64_t>(lane);
     std::int64_t at = count * number / options.lanes;
     const std::int64_t end = count * (number + 1) / options.lanes;
@@ -219,7 +230,7 @@ auto outcomes_of(Graph* graph, const Inputs& inputs, Fn& fn, const RunOptions& o
     const auto done = [&](std::int64_t i, Outcome<Result> outcome) {
       outcomes[static_cast<std::size_t>(i)] = std::move(outcome);
     };
-    run_program<Item>(graph, next, on_item, done, options, took);
+    run_program<Item>(graph, next, on_item, done, of_lane, took);
   });
 }
 
@@ -305,8 +316,8 @@ void stream_batched(Next&& next, Fn&& fn, Done&& done, const RunOptions& options
     if (outcome.error() != nullptr && options.on_error == OnError::kEndRun) ended = true;
     done(number, std::move(outcome));
   };
-  control::run_lanes(options, [&](std::size_t, RunStatistics& took) {
-    control::run_program<Given>(nullptr, next_item, fn, done_item, options, took);
+  control::run_lanes(options, [&](std::size_t, const RunOptions& of_lane, RunStatistics& took) {
+    control::run_program<Given>(nullptr, next_item, fn, done_item, of_lane, took);
   });
 }
 

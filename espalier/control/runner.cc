@@ -18,6 +18,18 @@ Instance*& current_instance() {
   return current;
 }
 
+/// While it lives, tasks that are made and dropped are those of an instance.
+class Within {
+ public:
+  explicit Within(Instance& instance) : outer_(std::exchange(current_instance(), &instance)) {}
+  ~Within() { current_instance() = outer_; }
+  Within(const Within&) = delete;
+  Within& operator=(const Within&) = delete;
+
+ private:
+  Instance* outer_;
+};
+
 RunOptions checked(const RunOptions& options) {
   require_sane(options);
   return options;
@@ -80,9 +92,17 @@ struct Runner::State {
     const Turn turn = turns.front();
     turns.pop_front();
     Instance& instance = *turn.instance;
-    Instance* const outer = std::exchange(current_instance(), &instance);
+    run_turn(instance, turn.what);
+    if (is_ended)
+      admit();
+    else
+      instance.place_ = instance.graph->instance_place();
+  }
+
+  void run_turn(Instance& instance, Resumption first) {
+    const Within within(instance);
     instance.graph->go_on_at(instance.place_);
-    following = turn.what;
+    following = first;
     is_ended = false;
     const std::int64_t last = statistics.resumptions + options.run_when.resumptions;
     while (following) {
@@ -93,11 +113,6 @@ struct Runner::State {
       const bool is_long = statistics.resumptions >= last && !turns.empty();
       if (following && (is_long || must_compute())) turns.push_back({&instance, std::exchange(following, {})});
     }
-    current_instance() = outer;
-    if (is_ended)
-      admit();
-    else
-      instance.place_ = instance.graph->instance_place();
   }
 
   // --- instances -----------------------------------------------------------------------------------------------------
@@ -132,7 +147,7 @@ struct Runner::State {
   }
 
   void begin(Instance& instance) {
-    Instance* const outer = std::exchange(current_instance(), &instance);
+    const Within within(instance);
     try {
       const Resumption first = program.begin(instance);
       instance.place_ = instance.graph->instance_place();
@@ -140,7 +155,6 @@ struct Runner::State {
     } catch (...) {
       end(instance, std::current_exception());
     }
-    current_instance() = outer;
   }
 
   void end(Instance& instance, std::exception_ptr error) {

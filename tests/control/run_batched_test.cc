@@ -315,9 +315,29 @@ TEST(RunBatched, TheDeadlineKeepsWhatWasFinished) {
 TEST(RunBatched, RefusesOptionsThatMakeNoSense) {
   const auto run = [](const RunOptions& options) { run_batched(std::vector<int>{0}, fails_third, options); };
   EXPECT_THROW(run({.in_flight = 0}), UsageError);
+  EXPECT_THROW(run({.lanes = -1}), UsageError);
   EXPECT_THROW(run({.run_when = {.values = -1}}), UsageError);
   Graph graph;
   EXPECT_THROW(run_batched(graph, std::vector<int>{0}, fails_third, {.lanes = 2}), UsageError);
+}
+
+/// What was begun is given up, and nothing of it is left.
+TEST(RunBatched, AnErrorOfTheReceiverOfAStreamEndsIt) {
+  const Decoder decoder;
+  int next = 0;
+  const auto run = [&] {
+    stream_batched(
+        [&]() -> std::optional<Start> {
+          return Start{next++ % Decoder::kSymbols, 3 + next % 5};
+        },
+        [&](Graph& g, const Start& start) { return decoder.draw(g, start); },
+        [](std::int64_t number, const Outcome<std::vector<std::int64_t>>&) {
+          if (number == 20) throw ResourceError("the disk is full");
+        },
+        {.in_flight = 8});
+  };
+  EXPECT_THROW(run(), ResourceError);
+  EXPECT_EQ(control::Runner::current(), nullptr);
 }
 
 // --- training --------------------------------------------------------------------------------------------------------
