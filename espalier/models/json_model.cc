@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "espalier/models/json_net.h"
+#include "espalier/models/json_samples.h"
 #include "espalier/models/json_schema.h"
 #include "espalier/models/model_of.h"
 #include "espalier/models/registry.h"
@@ -36,6 +37,7 @@ class JsonModel final : public ModelOf<JsonLine, JsonInstance> {
     metrics.insert(metrics.begin(), factors.begin(), factors.end());
     return metrics;
   }
+  std::vector<Value> samples() const override { return json_samples(schema_); }
 
  private:
   void list(SettingList& list) override {

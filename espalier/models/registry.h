@@ -22,6 +22,7 @@ std::unique_ptr<StandardModel> make_sentiment();
 std::unique_ptr<StandardModel> make_tagger();
 std::unique_ptr<StandardModel> make_json();
 std::unique_ptr<StandardModel> make_lattice();
+std::unique_ptr<StandardModel> make_parser();
 std::unique_ptr<StandardModel> make_relatedness();
 std::unique_ptr<StandardModel> make_molecules();
 std::unique_ptr<StandardModel> make_plans();

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -94,6 +95,44 @@ TEST_F(ModelCommands, HaveHelpWithAnExampleOfOptionsThatThereAre) {
         EXPECT_THAT(help.out.substr(0, at), HasSubstr("  " + word + " ")) << model;
       }
   }
+}
+
+TEST_F(ModelCommands, ExplainDrawsPagesPicturesAndTimelines) {
+  const std::string trees = write("trees.txt", "(3 (1 not) (1 (2 very) (0 bad)))\n(1 (2 too) (1 long))\n(2 film)\n");
+  const CommandResult trained =
+      run({"train", "sentiment", "--data", trees, "--out", path("run"), "--epochs", "2", "--held-out", "0.34",
+           "--hidden", "8", "--embedding", "8", "--trace", path("training.json")});
+  ASSERT_EQ(trained.code, 0) << trained.error;
+  EXPECT_THAT(trained.out, HasSubstr("trace: " + path("training.json")));
+  std::set<std::string> kinds;
+  const nlohmann::json timeline = nlohmann::json::parse(content_of(path("training.json")));
+  for (const auto& event : timeline["traceEvents"])
+    if (event["ph"] == "X") kinds.insert(event["cat"]);
+  for (const char* kind : {"recording", "waiting for values", "scheduling", "kernels", "backward kernels", "update"})
+    EXPECT_EQ(kinds.count(kind), 1U) << kind;
+
+  // A page of several inputs: those of a trained model, and of one that was not.
+  const std::string more = write("more.txt", "(2 (2 a) (2 film))\n");
+  for (const std::string model : {path("run"), std::string("sentiment")}) {
+    const CommandResult page =
+        run({"explain", model, trees, more, "-o", path("page.html"), "--text", "--trace", path("trace.json")});
+    EXPECT_EQ(page.code, 0) << page.error;
+    EXPECT_THAT(page.out, HasSubstr("of 4 instances in"));
+    EXPECT_THAT(page.out, HasSubstr("frontier"));
+    EXPECT_THAT(content_of(path("page.html")), HasSubstr("4 records of the model sentiment"));
+    EXPECT_FALSE(nlohmann::json::parse(content_of(path("trace.json")))["traceEvents"].empty());
+  }
+  const CommandResult picture = run({"explain", "sentiment", trees, "--svg"});
+  EXPECT_EQ(picture.code, 0) << picture.error;
+  EXPECT_THAT(picture.out, HasSubstr("not very bad</text>"));
+  EXPECT_EQ(run({"explain", "sentiment", trees, "-o", path("moving.svg"), "--animate"}).code, 0);
+  EXPECT_THAT(content_of(path("moving.svg")), HasSubstr("@keyframes"));
+  // The whole tree is one node where it is recorded as rows.
+  const CommandResult rows = run({"explain", "sentiment", trees, "--form", "rows", "--text"});
+  EXPECT_THAT(rows.out, HasSubstr("3 ("));
+  EXPECT_NE(run({"explain", "nonsense", trees}).code, 0);
+  EXPECT_NE(run({"explain", path("run")}).code, 0);
+  EXPECT_NE(run({"explain", path("run"), trees, "-o", path("missing/page.html")}).code, 0);
 }
 
 TEST_F(ModelCommands, RepeatARunFromItsFile) {
