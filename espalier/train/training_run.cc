@@ -46,7 +46,8 @@ GradientOptions gradient_options(const TrainerOptions& options, const Task& task
           .strategy = options.strategy,
           .ahead = ahead,
           .measure = options.measure_training && task.answers() == Answers::kClasses,
-          .least_in_lane = options.least_in_lane};
+          .least_in_lane = options.least_in_lane,
+          .keep_recordings = options.keep_recordings};
 }
 
 /// Calls f, and adds the time it took.

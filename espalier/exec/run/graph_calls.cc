@@ -70,20 +70,6 @@ std::string explain_plan(std::span<const Expr> outputs, RunKind kind) {
 
 void Graph::keep(const Expr& expr) { exec::Executor::of(*this).keep(node_in(*this, "keep", expr)); }
 
-void Graph::use_current_parameters() {
-  if (statistics().runs > 0)
-    throw UsageError(
-        "use_current_parameters: values of this graph were computed already\n"
-        "  hint: call it before the first value(), backward() or finish()");
-  parameters_.for_each_node([&](NodeId node) {
-    const Parameter* const parameter = parameter_of(node);
-    // A parameter that was destroyed or has another type by now stays as it was recorded: running it is refused.
-    if (parameter == nullptr || parameter->is_destroyed() || parameter->value().dtype() != type(node).dtype) return;
-    const ParameterFields fields{parameter, parameter->version()};
-    std::memcpy(fields_.data() + begin_[at(node)].fields, &fields, sizeof(fields));
-  });
-}
-
 Statistics Graph::statistics() const {
   Statistics result;
   if (runtime_ != nullptr) result = static_cast<const exec::Executor&>(*runtime_).statistics();
