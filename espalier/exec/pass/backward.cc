@@ -114,11 +114,17 @@ class Backward {
     places_.ensure_open(node);
     ledger_.next_step();
     if (ledger_.claim(node)) ledger_.zero(node);
-    const std::int64_t n = graph_.elements(node);
-    if (graph_.type(node).dtype == DType::kFloat32)
-      for (std::int64_t i = 0; i < n; ++i) gradient(node)[i] += static_cast<float>(seed.factor);
+    if (seed.gradient != nullptr)
+      places_.add_row(node, seed.gradient->data());
+    else if (graph_.type(node).dtype == DType::kFloat32)
+      add_number(std::span(gradient(node), elements(node)), seed.factor);
     else
-      for (std::int64_t i = 0; i < n; ++i) reinterpret_cast<double*>(ledger_.where(node))[i] += seed.factor;
+      add_number(std::span(reinterpret_cast<double*>(ledger_.where(node)), elements(node)), seed.factor);
+  }
+  std::size_t elements(NodeId node) const { return static_cast<std::size_t>(graph_.elements(node)); }
+  template <class T>
+  static void add_number(std::span<T> to, double number) {
+    for (T& each : to) each += static_cast<T>(number);
   }
 
   /// The rows of a step that get a gradient are differentiated.
