@@ -50,7 +50,7 @@ class GradientMaker {
   using Part = std::span<const std::size_t>;
 
   Recorded record(Graph& graph, Part part);
-  /// The loss of an instance; appends its outputs.
+  /// The loss of an instance, through recordings_; appends its outputs.
   Expr record_instance(Graph& graph, std::size_t instance, std::vector<Expr>& outputs);
   TrainingScore differentiate(const Recorded& recorded, Part part, Gradients& into) const;
   void run_in_lanes(const Minibatches& minibatches, std::int64_t number, std::uint64_t step, const Done& done);
