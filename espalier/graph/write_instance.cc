@@ -51,7 +51,8 @@ class InstanceWriter {
   }
 
   NodeId node_at(std::int32_t code) const {
-    return code >= 0 ? nodes_[static_cast<std::size_t>(code)] : shared_[static_cast<std::size_t>(~code)];
+    const std::int32_t number = code >= 0 ? code : ~code;
+    return (code >= 0 ? nodes_ : shared_)[static_cast<std::size_t>(number)];
   }
 
   // --- parameters, and what is derived -------------------------------------------------------------------------------
@@ -81,9 +82,10 @@ class InstanceWriter {
       std::vector<Expr> steps;
       for (const KeptShared::Step& step : shared.steps) {
         std::vector<Expr> operands;
-        for (const std::int32_t input : step.inputs)
-          operands.push_back(input < 0 ? from[static_cast<std::size_t>(~input)]
-                                       : steps[static_cast<std::size_t>(input)]);
+        for (const std::int32_t input : step.inputs) {
+          const std::int32_t number = input >= 0 ? input : ~input;
+          operands.push_back((input >= 0 ? steps : from)[static_cast<std::size_t>(number)]);
+        }
         steps.push_back(record(*step.info, step.attrs.data(), step.fields.data(), operands, step.where));
       }
       return steps.back();
