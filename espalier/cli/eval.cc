@@ -99,6 +99,7 @@ void add_eval(CLI::App& app) {
   command->add_option("--summary", options->summary, "Write the figures to this file, as JSON");
   command->add_option("--threads", options->threads, "Threads to use (default: ESPALIER_THREADS, or all cores)")
       ->check(whole_number(1, 1024));
+  command->footer("Example: espalier eval sentiment.run --data sst --summary figures.json");
   command->callback([options] { run_eval(*options); });
 }
 

@@ -35,7 +35,7 @@ bool is_json_lines(const PredictCommand& command, const std::string& file) {
 
 void predict(const PredictCommand& command) {
   if (command.threads > 0) set_thread_count(command.threads);
-  const std::unique_ptr<models::StandardModel> model = models::load(command.run);
+  const std::unique_ptr<models::StandardModel> model = load_model(command.run);
   std::vector<std::string> files = command.files;
   if (files.empty()) files.emplace_back("-");
   for (const std::string& file : files) {
@@ -83,7 +83,8 @@ void add_predict(CLI::App& app) {
   auto command = std::make_shared<PredictCommand>();
   CLI::App* predicting =
       app.add_subcommand("predict", "Print a trained model's answers, one line of JSON per record, in order");
-  predicting->add_option("RUN", command->run, "The folder of the run")->required();
+  predicting->add_option("RUN", command->run, "The folder of a run, or a file that `espalier export` wrote")
+      ->required();
   predicting->add_option("FILES", command->files, "Files of records (default: -, standard input)");
   predicting
       ->add_option(

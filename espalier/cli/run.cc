@@ -102,6 +102,7 @@ void add_commands(CLI::App& app) {
   add_train_models(*train);
   add_eval(app);
   add_predict(app);
+  add_export(app);
   add_explain(app);
   add_data(app);
   add_ops(app);

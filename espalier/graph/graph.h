@@ -95,6 +95,10 @@ class ESPALIER_EXPORT Graph : public Recorder {
   /// Sets it until clear(). Refuses (UsageError) if the graph has recorded a random op since it was made or cleared.
   void set_step(std::uint64_t step);
 
+  /// Computes these together, as one run, unless they were computed before: their value() then only copies. Values that
+  /// you ask for one by one run one by one.
+  void compute(std::span<const Expr> exprs);
+  void compute(std::initializer_list<Expr> exprs) { compute({exprs.begin(), exprs.size()}); }
   /// Computes these outputs for inference: the memory of every other value is reused as soon as possible, and nothing
   /// can be differentiated. If you ask for the value of another node afterwards, it is computed again.
   void finish(std::span<const Expr> outputs);
