@@ -2,9 +2,12 @@
 # functions that the shared library hides.
 file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/espalier/*.cc")
 list(FILTER library_sources EXCLUDE REGEX "/espalier/cli/")
+if(NOT ESPALIER_PROTOBUF)  # nothing else in the library calls these files
+  list(FILTER library_sources EXCLUDE REGEX "/data/proto[a-z_]*\\.cc$")
+endif()
 
 set(library_dependencies espalier_compiler espalier_dnnl hwy::hwy fmt::fmt nlohmann_json::nlohmann_json ZLIB::ZLIB
-    simdjson::simdjson protobuf::libprotobuf Threads::Threads espalier_rdkit)
+    simdjson::simdjson $<$<BOOL:${ESPALIER_PROTOBUF}>:protobuf::libprotobuf> Threads::Threads espalier_rdkit)
 
 # Fuzzing is about what reads files and texts. The engine below does not: there it is compiled without optimisation and
 # sanitizers, which takes a third of the time.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Checks what the documents say against the sources.
-#   1. A block of code (```cpp, ```cmake) names a file, as in ```cpp examples/own_op.cc, and is a run of lines of that
+#   1. A block of code (```cpp, ```cmake, ```python) names a file, as in ```cpp examples/own_op.cc, and is a run of lines of that
 #      file, which the build compiles or a test runs. Only the indentation may differ, by the same for all lines.
 #   2. A command in a ```sh block is one of ./dev's, a benchmark, or `espalier` with options that it has.
 #   3. A relative link leads to a file.
@@ -55,7 +55,7 @@ is_part_of() {
 
 check_code() {
   local document=$1 language line file text
-  for language in cpp cmake; do
+  for language in cpp cmake python; do
     while IFS=$'\t' read -r line file text; do
       if [ "$file" = - ]; then
         complain "$document:$line: this block names no file that it is taken from"
