@@ -206,11 +206,11 @@ void add_model(CLI::App& train, const std::string& name) {
       ->check(whole_number(1, 1024));
   add_trace(*command, options->trace);
   command->add_flag("--skip-damaged", options->skip_damaged, "Skip damaged records, and say how many");
+  command->footer(fmt::format("Example: espalier train {} {}\ndocs/models.md describes the formats of the data.", name,
+                              models::example_of(name)));
   CLI::Option* resume = command->add_flag("--resume", options->resume, "Resume the run that was interrupted");
   command->add_flag("--restart", options->restart, "Start from the beginning, although a run was interrupted")
       ->excludes(resume);
-  command->footer(fmt::format("Example: espalier train {} {}\ndocs/models.md describes the formats of the data.", name,
-                              models::example_of(name)));
   const std::unique_ptr<models::StandardModel> model = models::make(name);
   models::RunSettings run;
   add_settings(*command, model->settings(), "Model", options);
