@@ -37,6 +37,8 @@ set(internal_headers
   espalier/cells/recursion_program.h
   espalier/cells/row_list.h
   espalier/cells/trace.h
+  espalier/control/answers.h
+  espalier/control/segments.h
   espalier/data/byte_file.h
   espalier/data/json_error.h
   espalier/data/listops_stack.h
@@ -60,6 +62,7 @@ set(internal_headers
   espalier/exec/row_index.h
   espalier/exec/run_memory.h
   espalier/exec/stopwatch.h
+  espalier/exec/traced.h
   espalier/graph/library_ops.h
   espalier/graph/limits.h
   espalier/graph/repeat_shared.h
@@ -72,9 +75,13 @@ set(internal_headers
   espalier/kernels/small_product.h
   espalier/kernels/transpose.h
   espalier/models/json_inference.h
+  espalier/models/json_samples.h
   espalier/models/lattice_encoders.h
   espalier/models/model_of.h
+  espalier/models/molecule_features.h
+  espalier/models/plan_features.h
   espalier/models/registry.h
+  espalier/models/standard_scale.h
   espalier/models/tag_records.h
   espalier/models/text_lists.h
   espalier/models/tree_encoders.h
@@ -82,6 +89,15 @@ set(internal_headers
   espalier/models/words.h
   espalier/nn/gates.h
   espalier/nn/safetensors_header.h
+  espalier/onnx/body.h
+  espalier/onnx/emissions.h
+  espalier/onnx/emitter.h
+  espalier/onnx/format.h
+  espalier/onnx/lower.h
+  espalier/onnx/messages.h
+  espalier/onnx/read_file.h
+  espalier/onnx/schedule.h
+  espalier/onnx/write_graph.h
   espalier/optim/adam_rule.h
   espalier/optim/call_text.h
   espalier/plan/holes.h
@@ -94,6 +110,13 @@ set(internal_headers
   espalier/report/chart_frame.h
   espalier/report/page_sections.h
   espalier/report/page_style.h
+  espalier/show/advice.h
+  espalier/show/colour.h
+  espalier/show/json_text.h
+  espalier/show/layout.h
+  espalier/show/page_parts.h
+  espalier/show/picture.h
+  espalier/show/times.h
   espalier/train/answer_pairs.h
   espalier/train/checkpoint.h
   espalier/train/gradient_maker.h

@@ -13,7 +13,7 @@ set(library_dependencies espalier_compiler espalier_dnnl hwy::hwy fmt::fmt nlohm
 # sanitizers, which takes a third of the time.
 if(ESPALIER_BUILD_FUZZ)
   set(engine_sources ${library_sources})
-  list(FILTER engine_sources INCLUDE REGEX "/espalier/(kernels|graph|batch|ops|cells|plan|exec|report|blocks)/")
+  list(FILTER engine_sources INCLUDE REGEX "/espalier/(kernels|graph|batch|ops|cells|plan|exec|report|show|blocks)/")
   list(FILTER engine_sources EXCLUDE REGEX "/blocks/type\\.cc$")  # reads text
   list(REMOVE_ITEM library_sources ${engine_sources})
   add_library(espalier_engine_objects OBJECT ${engine_sources})

@@ -71,12 +71,14 @@ std::vector<AgendaEntry> make_agenda(const SuiteOptions& options) {
           agenda.emplace_back(AgendaEntry{.kind = kind, .size_text = size, .sizes = parse_sizes(*kind, size)});
       for (const std::int32_t threads : threads_of(options, *kind))
         for (const Mode mode : options.modes) {
+          if (mode == Mode::kTrain && !kind->trains) continue;
           for (const std::int32_t batch : batches_of(options, *kind, size, threads, mode)) {
             if (batch < 1) throw UsageError(fmt::format("a minibatch of {} is asked for, but 1 is the least", batch));
             Setting& setting = entry.settings.emplace_back(Setting{.batch = batch, .mode = mode, .threads = threads});
             setting.products = options.products || products_are_judged(kind->name, size, batch, mode, threads);
           }
         }
+      if (entry.settings.empty()) agenda.pop_back();  // it is not measured in these modes
     }
   }
   return agenda;

@@ -11,6 +11,7 @@
 #include "bench/workloads/networks.h"
 #include "bench/workloads/plan_net.h"
 #include "bench/workloads/tagger.h"
+#include "bench/workloads/tasks.h"
 #include "bench/workloads/tree_lstm.h"
 #include "espalier/base/error.h"
 
@@ -144,6 +145,29 @@ std::vector<WorkloadKind> make_kinds() {
        .make =
            [](const Sizes& sizes, const Source& source) {
              return matrix_vector_workload(shared(sentiment_trees(source.folder, source.generate)), sizes.numbers[0]);
+           }},
+      {.name = "B9",
+       .title = "greedy transition parsing, each move from its scores",
+       .size_names = "hidden",
+       .sizes = {"128"},
+       .batches = kBatches,
+       .short_batches = {64},
+       .trains = false,
+       .make =
+           [](const Sizes& sizes, const Source& source) {
+             return parsing_workload(shared(tagged_sentences(source.folder, source.generate)), sizes.numbers[0]);
+           }},
+      {.name = "B10",
+       .title = "greedy decoding until the end symbol",
+       .size_names = "symbols/hidden",
+       .sizes = {"1000/128"},
+       .batches = kBatches,
+       .short_batches = {64},
+       .trains = false,
+       .make =
+           [](const Sizes& sizes, const Source& source) {
+             return decoding_workload(shared(tagged_sentences(source.folder, source.generate)), sizes.numbers[0],
+                                      sizes.numbers[1]);
            }},
   };
 }

@@ -44,10 +44,12 @@ struct WorkloadKind {
   std::int32_t large_batch = 0;
   /// Whether a minibatch takes seconds. Such a workload runs last and gets the time that is left.
   bool is_long = false;
+  /// Whether it is also trained. Others are measured in inference only.
+  bool trains = true;
   std::function<std::unique_ptr<Workload>(const Sizes& sizes, const Source& source)> make;
 };
 
-/// All workloads, sorted by name.
+/// All workloads, in the order of their numbers.
 std::span<const WorkloadKind> workload_kinds();
 
 /// Throws UsageError for an unknown name.

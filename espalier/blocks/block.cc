@@ -85,6 +85,15 @@ void take_in(const Block& parent, const Block& child, const std::string& label) 
   }
 }
 
+void give_up(const Block& parent) {
+  for (const Child& child : parent.node()->children)
+    if (child.node->parent == parent.node()) {
+      child.node->parent = nullptr;
+      child.node->label_in_parent.clear();
+    }
+  parent.node()->children.clear();
+}
+
 void rewire(const Block& block, SourceLine where) {
   Inference types(*pool_of(block.pool()), where);
   types.run(*block.node());
@@ -97,14 +106,18 @@ Block Block::named(std::string name) const {
 
 Block Block::takes(const Type& input, const char* file, std::int32_t line) const {
   Inference types(*pool_of(pool_), {file, line});
-  types.equal(*node_, node_->in, "it takes", types.of(input), "takes() says");
+  Term* const wanted = types.of(input);
+  types.say(wanted, *node_, true);
+  types.equal(*node_, node_->in, "it takes", wanted, "takes() says");
   types.run(*node_);
   return *this;
 }
 
 Block Block::gives(const Type& output, const char* file, std::int32_t line) const {
   Inference types(*pool_of(pool_), {file, line});
-  types.equal(*node_, node_->out, "it gives", types.of(output), "gives() says");
+  Term* const wanted = types.of(output);
+  types.say(wanted, *node_, false);
+  types.equal(*node_, node_->out, "it gives", wanted, "gives() says");
   types.run(*node_);
   return *this;
 }
@@ -127,15 +140,20 @@ Block operator>>(const BlockArg& first, const BlockArg& second) {
   add_parts(first.block(), parts);
   const std::size_t joint = parts.size();
   add_parts(second.block(), parts);
-  // Types that do not fit meet at the new joint: refuse them before the whole is put together.
+  // Types that do not fit meet at the new joint, which names both sides: so it comes first.
   merge(first.block().pool(), second.block().pool());
   Block pipe = new_block<PipeNode>(first.where());
   merge(pipe.pool(), first.block().pool());
-  Inference types(*pool_of(pipe.pool()), second.where());
-  types.equal(*pipe.node(), first.block().node()->out, parts[joint - 1].block.node()->title() + " gives",
-              second.block().node()->in, parts[joint].block.node()->title() + " takes");
-  for (const NamedChild& part : parts) take_in(pipe, part.block, part.label);
-  types.run(*pipe.node());
+  try {
+    Inference types(*pool_of(pipe.pool()), second.where());
+    types.equal(*pipe.node(), first.block().node()->out, parts[joint - 1].block.node()->title() + " gives",
+                second.block().node()->in, parts[joint].block.node()->title() + " takes");
+    for (const NamedChild& part : parts) take_in(pipe, part.block, part.label);
+    types.run(*pipe.node());
+  } catch (...) {
+    give_up(pipe);
+    throw;
+  }
   return pipe;
 }
 

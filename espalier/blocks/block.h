@@ -101,11 +101,11 @@ class ESPALIER_EXPORT BlockArg {
   SourceLine where_;
 };
 
-/// a >> b : what a gives is what b takes.
+/// a >> b : runs a, then b on its result.
 /// Type: x -> y, y -> z  makes  x -> z
-/// Meaning: does a, then b. Brackets make no difference.
+/// Meaning: a pipe of any length; parentheses make no difference.
 /// Example: auto word = get("word") >> lookup(vocabulary) >> embedding(words);
-/// Errors: a type clash between the output of a and the input of b.
+/// Errors: the output type of a is not the input type of b.
 ESPALIER_EXPORT Block operator>>(const BlockArg& first, const BlockArg& second);
 
 }  // namespace espalier::blocks

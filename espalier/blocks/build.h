@@ -24,6 +24,8 @@ Block new_block(SourceLine where, Args&&... args) {
 }
 /// Makes a block a child of another; the pools become one.
 void take_in(const Block& parent, const Block& child, const std::string& label = "");
+/// The reverse, for a parent that is given up because its wiring was refused: its children have it no longer.
+void give_up(const Block& parent);
 /// Runs the rule of a block that was changed.
 void rewire(const Block& block, SourceLine where);
 
@@ -37,7 +39,12 @@ template <class Node, class... Args>
 Block make_block(SourceLine where, const std::vector<NamedChild>& children, Args&&... args) {
   Block block = new_block<Node>(where, std::forward<Args>(args)...);
   for (const NamedChild& child : children) take_in(block, child.block, child.label);
-  rewire(block, where);
+  try {
+    rewire(block, where);
+  } catch (...) {
+    give_up(block);
+    throw;
+  }
   return block;
 }
 

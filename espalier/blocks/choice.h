@@ -36,21 +36,22 @@ class ESPALIER_EXPORT KeyFunction {
   DirectKey direct_;
 };
 
-/// key(name) : what one_of() chooses by: what the input has for this name, as get() finds it.
+/// key(name) : chooses a case of one_of() by a field of the input.
 /// Type: input -> a whole number or a text
-/// Meaning: also key(&T::member) and key(f), a function of the input; they may give an enumeration or a bool too.
+/// Meaning: reads the field as get(name) does. key(&T::member) reads a member, and key(f) calls a function of the
+/// input; both may also return an enumeration or a bool.
 /// Example: auto form = one_of(key([](int x) { return x % 2; }), {{0, scalar()}, {1, zeros(Shape{})}});
-/// Errors: data that are neither whole number nor text (DataError).
+/// Errors: the value is neither a whole number nor a text (DataError).
 ESPALIER_EXPORT KeyFunction key(std::string name, const char* file = __builtin_FILE(),
                                 std::int32_t line = __builtin_LINE());
 inline KeyFunction key(const char* name, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) {
   return key(std::string(name), file, line);
 }
-/// itself() : what one_of() chooses by: the input itself.
+/// itself() : chooses a case of one_of() by the input itself.
 /// Type: input -> a whole number or a text
-/// Meaning: as key().
+/// Meaning: like key(), with the whole input as the key.
 /// Example: auto colour = one_of(itself(), {{"red", from_tensor(Tensor({1}, {1}))}, {"blue", zeros(1)}});
-/// Errors: as key().
+/// Errors: like key().
 ESPALIER_EXPORT KeyFunction itself(const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE());
 template <class T, class Member>
 KeyFunction key(Member T::*member, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) {
@@ -75,34 +76,35 @@ struct Case {
   BlockArg block;
 };
 
-/// one_of(key, {{key, block}, ...}) : the block that the data choose.
+/// one_of(key, {{key, block}, ...}) : runs the one block that the data choose.
 /// Type: a -> b, the same for all cases; a is an input, or a tuple that begins with one
-/// Meaning: reads the key from the input, and runs the block of that case alone. With a block `before`, the cases get
-/// what that makes of the input.
+/// Meaning: reads the key from the input and runs only the block of that case. With a block `before`, the cases get its
+/// output instead of the input.
 /// Example: tree.resolve_to(one_of(key("kind"), {{"leaf", leaf}, {"node", inner}}));
-/// Errors: cases whose types differ; no cases; a case given twice; data with another key (DataError).
+/// Errors: the types of the cases differ; there are no cases; a case is given twice; the data have another key
+/// (DataError).
 ESPALIER_EXPORT Block one_of(const KeyFunction& key, const std::vector<Case>& cases,
                              const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE());
 ESPALIER_EXPORT Block one_of(const KeyFunction& key, const std::vector<Case>& cases, const BlockArg& before);
 
-/// optional(some, none) : a block for what may be null.
+/// optional(some, none) : a block for data that may be null.
 /// Type: input -> a;  with some: input -> a and none: nothing -> a
-/// Meaning: `some` for data that are there, `none` for null, an empty pointer or an empty optional: zeros, or an empty
-/// sequence, unless said.
+/// Meaning: runs `some` if there are data, and `none` for null, an empty pointer or an empty optional. The default for
+/// `none` is zeros, or an empty sequence.
 /// Example: auto left = get(&Tree::left) >> optional(tree());
-/// Errors: types that differ; a type that has no zeros.
+/// Errors: the types of both differ; the type has no zeros.
 ESPALIER_EXPORT Block optional(const BlockArg& some);
 ESPALIER_EXPORT Block optional(const BlockArg& some, const BlockArg& none);
 
-/// forward(name) : a block that is used before it is there: recursion.
-/// Type: that of the block it is resolved to
-/// Meaning: tree() is the block, wherever it is used; resolve_to() says once what it is. Several may call each other.
-/// The depth of the data is no limit.
+/// forward(name) : declares a block before it is defined, for recursion.
+/// Type: the type of the block that it is resolved to
+/// Meaning: tree() is the block, for use anywhere; resolve_to() defines it, once. Several declarations may refer to
+/// each other. Data may be nested to any depth.
 /// Example:
 ///   Forward tree = forward("tree");
 ///   auto inner = record({{"left", tree()}, {"right", tree()}}) >> node_cell;
 ///   tree.resolve_to(one_of(key("kind"), {{"leaf", leaf}, {"node", inner}}));
-/// Errors: never resolved, or twice; a block that is nothing but itself.
+/// Errors: it is never resolved, or twice; it is resolved to itself.
 class ESPALIER_EXPORT Forward {
  public:
   explicit Forward(Block block) : block_(std::move(block)) {}
@@ -115,12 +117,12 @@ class ESPALIER_EXPORT Forward {
 ESPALIER_EXPORT Forward forward(std::string name, const char* file = __builtin_FILE(),
                                 std::int32_t line = __builtin_LINE());
 
-/// shared(block) : what was computed for the same piece of data is used again.
+/// shared(block) : runs a block once per piece of data, however often the data refer to it.
 /// Type: input -> a
-/// Meaning: within one instance, the block runs once for each piece of data, however often that is reached: a node of a
-/// DAG with several parents. The same is the same object; of Values, the same payload.
+/// Meaning: within an instance, a node of a DAG that has several parents is computed once. Data are the same if they
+/// are the same object; Values, if they share their payload.
 /// Example: dag.resolve_to(shared(node));
-/// Errors: an input that is not data; data that go in a circle (DataError).
+/// Errors: the input is not data; the data contain a cycle (DataError).
 ESPALIER_EXPORT Block shared(const BlockArg& block);
 
 }  // namespace espalier::blocks

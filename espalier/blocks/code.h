@@ -64,6 +64,7 @@ struct Code {
   };
   std::vector<PathEntry> paths{{-1, ""}};
   std::vector<std::string> labels;  // of the block of each instruction
+  std::vector<std::int32_t> reads;  // how many registers each instruction has in `in`
 
   // To find the place of an error in the data.
   const InputType* input = nullptr;  // of an instance

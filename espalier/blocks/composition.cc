@@ -120,7 +120,6 @@ void connect_blocks(const Block& composition, std::size_t to, const std::vector<
     if (each == kOutput) node.refuse("no block can read its output", &where);
   if (node.reads[to]) node.refuse(fmt::format("{} is connected twice", node.children[to].node->title()), &where);
   if (from.empty()) node.refuse(fmt::format("{} is given no wires to read", node.children[to].node->title()), &where);
-  node.reads[to] = from;
   Inference types(*pool_of(composition.pool()), where);
   BlockNode& reader = *node.children[to].node;
   if (from.size() == 1) {
@@ -133,6 +132,19 @@ void connect_blocks(const Block& composition, std::size_t to, const std::vector<
     types.equal(node, types.tuple(std::move(items)), "the wires are", reader.in, reader.title() + " takes");
   }
   types.run(node);
+  node.reads[to] = from;  // now that nothing was refused
+}
+
+/// Takes the newest block out again, because its wires were refused.
+void remove_newest(const Block& composition) {
+  CompositionNode& node = node_of(composition);
+  BlockNode& newest = *node.children.back().node;
+  node.children.pop_back();
+  node.reads.pop_back();
+  const auto is_newest = [&](const Child& child) { return child.node == &newest; };
+  if (newest.parent != &node || std::any_of(node.children.begin(), node.children.end(), is_newest)) return;
+  newest.parent = nullptr;
+  newest.label_in_parent.clear();
 }
 
 }  // namespace
@@ -151,7 +163,12 @@ Wire Wire::operator[](const WireItem& item) const {
     part = get(*item.key(), where.file(), where.line());
   }
   Wire wire(composition_, add_block(composition_, *part, ""));
-  wire.reads(*this, where.file(), where.line());
+  try {
+    wire.reads(*this, where.file(), where.line());
+  } catch (...) {
+    remove_newest(composition_);
+    throw;
+  }
   return wire;
 }
 
@@ -182,12 +199,16 @@ Wire Composition::output() const { return {block_, kOutput}; }
 
 Wire Composition::add(const BlockArg& block) const { return {block_, add_block(block_, block.block(), scope_)}; }
 
-Wire Composition::operator()(const BlockArg& block, const Wire& wire) const {
-  return add(block).reads({wire}, block.where().file(), block.where().line());
-}
+Wire Composition::operator()(const BlockArg& block, const Wire& wire) const { return (*this)(block, {wire}); }
 
 Wire Composition::operator()(const BlockArg& block, std::initializer_list<Wire> wires) const {
-  return add(block).reads(wires, block.where().file(), block.where().line());
+  const Wire added = add(block);
+  try {
+    return added.reads(wires, block.where().file(), block.where().line());
+  } catch (...) {
+    remove_newest(block_);
+    throw;
+  }
 }
 
 void Composition::connect(const Wire& from, const Wire& to, const char* file, std::int32_t line) const {

@@ -24,41 +24,42 @@ struct Field {
   BlockArg block;
 };
 
-/// record({{key, block}, ...}) : a block for each part of the input.
+/// record({{key, block}, ...}) : a block for each field of the input.
 /// Type: input -> (a, b, ...);  (x, y, ...) -> (a, b, ...)
-/// Meaning: block i gets what the input has for key i; of a tuple, item i. The results are a tuple in this order.
+/// Meaning: block i gets the field with key i of the input or, if the input is a tuple, its item i. The outputs form a
+/// tuple in the order written.
 /// Example: auto inner = record({{"left", tree()}, {"right", tree()}}) >> node_cell;
-/// Errors: a tuple of another number of items; a type without such a field; data without it (DataError).
+/// Errors: a tuple with another number of items; a type without such a field; data without it (DataError).
 ESPALIER_EXPORT Block record(std::initializer_list<Field> fields, const char* file = __builtin_FILE(),
                              std::int32_t line = __builtin_LINE());
-/// record({block, ...}) : the same by place: block i gets element i of a list, or item i of a tuple.
+/// record({block, ...}) : a block for each element of a list or item of a tuple.
 /// Type: input -> (a, b, ...);  (x, y, ...) -> (a, b, ...)
-/// Meaning: as above. A list of blocks, where a block is wanted, is such a record.
+/// Meaning: block i gets element or item i. A braced list of blocks is such a record wherever a block is expected.
 /// Example: auto pair = record({scalar(), vector(3)});
-/// Errors: as above; a list of another size (DataError).
+/// Errors: like above; a list of another size (DataError).
 ESPALIER_EXPORT Block record(std::initializer_list<BlockArg> blocks, const char* file = __builtin_FILE(),
                              std::int32_t line = __builtin_LINE());
 
 /// all_of({block, ...}) : several blocks over the same input.
 /// Type: x -> (a, b, ...);  with no blocks: x -> void
-/// Meaning: gives the input to each block; the results are a tuple.
+/// Meaning: every block gets the input. The outputs form a tuple.
 /// Example: auto mean_and_max = all_of({mean(), max()});
-/// Errors: blocks whose input types differ.
+/// Errors: the input types of the blocks differ.
 ESPALIER_EXPORT Block all_of(std::initializer_list<BlockArg> blocks, const char* file = __builtin_FILE(),
                              std::int32_t line = __builtin_LINE());
 ESPALIER_EXPORT Block all_of(const std::vector<BlockArg>& blocks, const char* file = __builtin_FILE(),
                              std::int32_t line = __builtin_LINE());
 
-/// identity() : its input.
+/// identity() : returns its input.
 /// Type: a -> a
-/// Meaning: does nothing, and costs nothing.
+/// Meaning: does nothing and costs nothing.
 /// Example: auto residual = all_of({identity(), layer});
 /// Errors: none.
 ESPALIER_EXPORT Block identity(const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE());
 
-/// nothing() : swallows its input.
+/// nothing() : drops its input.
 /// Type: a -> void
-/// Meaning: for a result that nobody wants.
+/// Meaning: for outputs that are not needed.
 /// Example: auto first = all_of({get(0), get(1) >> nothing()});
 /// Errors: none.
 ESPALIER_EXPORT Block nothing(const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE());
@@ -107,17 +108,17 @@ class ESPALIER_EXPORT Wire {
   std::size_t child_;
 };
 
-/// Composition : any wiring of blocks.
-/// Type: as its blocks are wired
-/// Meaning: add() puts a block in, and reads() or connect() say what it reads; input() and output() are the ends.
-/// Blocks may be added and connected in any order. Converts to a Block, which checks the whole.
+/// Composition : wires blocks in any way.
+/// Type: depends on the wiring
+/// Meaning: add() adds a block; reads() and connect() define what it reads; input() and output() are the two ends.
+/// Blocks can be added and connected in any order. Conversion to a Block checks the whole.
 /// Example:
 ///   Composition attend("attend");
 ///   const Wire scores = attend(map(score), attend.input());
 ///   attend.output().reads(attend(sum(), attend(map(weigh), scores)));
 ///   Block block = attend;
-/// Errors: a cycle; a block that reads nothing, or that nobody reads; two connections of one input; reading the output,
-/// writing the input; a wire of another composition; no output.
+/// Errors: a cycle; a block that reads nothing, or that no block reads; an input connected twice; a wire that reads the
+/// output or writes the input, or belongs to another composition; no output.
 class ESPALIER_EXPORT Composition {
  public:
   explicit Composition(std::string name = "", const char* file = __builtin_FILE(),

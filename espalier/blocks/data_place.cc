@@ -35,7 +35,8 @@ constexpr std::size_t kShownAtEachEnd = 10;
 
 class PlaceSearch {
  public:
-  PlaceSearch(const std::vector<const void*>& wanted, std::span<const MemberPart> members) : members_(members) {
+  PlaceSearch(const std::vector<const void*>& wanted, std::size_t read, std::span<const MemberPart> members)
+      : read_(read), members_(members) {
     for (std::size_t i = 0; i < wanted.size(); ++i) rank_.try_emplace(wanted[i], i);
     rank_.erase(nullptr);
   }
@@ -88,7 +89,7 @@ class PlaceSearch {
     // A struct and its first member have one address. The member is found later.
     const auto rank = rank_.find(object);
     if (rank == rank_.end()) return;
-    const bool member_was_read = rank->second < kReadByTheInstruction;
+    const bool member_was_read = rank->second < read_;
     if (rank->second < best_rank_ || (rank->second == best_rank_ && member_was_read)) {
       best_rank_ = rank->second;
       best_ = at;
@@ -119,6 +120,7 @@ class PlaceSearch {
     }
   }
 
+  std::size_t read_;
   std::span<const MemberPart> members_;
   std::unordered_map<const void*, std::size_t> rank_;  // of the addresses that are wanted: the lowest wins
   std::vector<Found> found_;
@@ -132,8 +134,8 @@ class PlaceSearch {
 }  // namespace
 
 std::string place_in_data(const InputType& type, const void* data, const std::vector<const void*>& wanted,
-                          std::span<const MemberPart> members) {
-  return PlaceSearch(wanted, members).run(type, data);
+                          std::size_t read, std::span<const MemberPart> members) {
+  return PlaceSearch(wanted, read, members).run(type, data);
 }
 
 }  // namespace espalier::blocks

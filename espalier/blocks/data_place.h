@@ -21,13 +21,10 @@ struct MemberPart {
   std::string name;
 };
 
-/// So many of the objects below were read by the instruction that failed; procedures around it were called with the
-/// others.
-inline constexpr std::size_t kReadByTheInstruction = 2;
-
 /// The place of the first of `wanted` that is somewhere in the data; empty if none is, or if it is the data as a whole.
+/// The first `read` of them were read by the instruction that failed; procedures around it were called with the others.
 /// Runs in time proportional to the size of the data, visits shared parts once, and does not recurse.
 std::string place_in_data(const InputType& type, const void* data, const std::vector<const void*>& wanted,
-                          std::span<const MemberPart> members);
+                          std::size_t read, std::span<const MemberPart> members);
 
 }  // namespace espalier::blocks

@@ -48,6 +48,7 @@ std::int32_t Emitter::add(Step step, const Registers& in, const Registers& out, 
   instruction.data = data;
   code_.instructions.push_back(instruction);
   code_.labels.push_back(label_);
+  code_.reads.push_back(static_cast<std::int32_t>(in.size()));
   targets_.push_back(-1);
   return size() - 1;
 }

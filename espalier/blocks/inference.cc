@@ -30,6 +30,10 @@ std::string_view advice_on(Term* a, Term* b) {
   if (are(is_sequence, is(Term::Kind::kTensor)))
     return "\n  hint: map(block) runs a block on each element; sum(), mean(), max(), rnn() and stack() make tensors of "
            "a sequence";
+  if (are(is_sequence, is(Term::Kind::kTuple)))
+    return "\n  hint: all_of({...}) makes a tuple; rnn(cell), fold(block, start) and reduce(block) run a block of two "
+           "inputs "
+           "along a sequence";
   if (are(is(Term::Kind::kTuple), is(Term::Kind::kTensor)))
     return "\n  hint: get(i) takes one item of a tuple, concat() joins all, all_of({...}) makes a tuple";
   if (are(is(Term::Kind::kInput), is(Term::Kind::kTensor)))
@@ -91,8 +95,10 @@ Term* Inference::of(const Type& type) {
 Term* Inference::look(Term* term, BlockNode& who) {
   term = resolve(term);
   if (term->is(Term::Kind::kUnknown) &&
-      std::find(term->watchers.begin(), term->watchers.end(), &who) == term->watchers.end())
+      std::find(term->watchers.begin(), term->watchers.end(), &who) == term->watchers.end()) {
+    changes_.push_back({Change::Kind::kWatched, term});
     term->watchers.push_back(&who);
+  }
   return term;
 }
 
@@ -104,12 +110,30 @@ bool Inference::look_whole(Term* term, BlockNode& who) {
 }
 
 void Inference::become(Term* unknown, Term* other) {
+  Change& change = changes_.emplace_back(Change{Change::Kind::kSame, unknown, other->watchers.size()});
   unknown->same = other;
+  change.own_watchers.swap(unknown->watchers);
   if (other->is(Term::Kind::kUnknown))
-    other->watchers.insert(other->watchers.end(), unknown->watchers.begin(), unknown->watchers.end());
+    other->watchers.insert(other->watchers.end(), change.own_watchers.begin(), change.own_watchers.end());
   else
-    due_.insert(due_.end(), unknown->watchers.begin(), unknown->watchers.end());
-  unknown->watchers.clear();
+    due_.insert(due_.end(), change.own_watchers.begin(), change.own_watchers.end());
+}
+
+void Inference::undo() noexcept {
+  for (; !changes_.empty(); changes_.pop_back()) {
+    Change& last = changes_.back();
+    Term& term = *last.term;
+    switch (last.kind) {
+      case Change::Kind::kWatched: term.watchers.pop_back(); break;
+      case Change::Kind::kElement: term.element = nullptr; break;
+      case Change::Kind::kSaid: term.said_by = nullptr; break;
+      case Change::Kind::kSame:
+        while (term.same->watchers.size() > last.watchers_of_same) term.same->watchers.pop_back();
+        term.same = nullptr;
+        term.watchers.swap(last.own_watchers);
+        break;
+    }
+  }
 }
 
 bool Inference::unify(Term* a, Term* b) {
@@ -125,7 +149,7 @@ bool Inference::unify(Term* a, Term* b) {
     become(a, b);
     if (!b->is(Term::Kind::kUnknown) || a->element == nullptr) return true;
     if (b->element != nullptr) return unify(a->element, b->element);
-    b->element = a->element;
+    set_element(b, a->element);
     return true;
   }
   if (a->kind != b->kind || a->shape != b->shape || a->input != b->input || a->items.size() != b->items.size()) {
@@ -162,7 +186,7 @@ void Inference::elements_are(BlockNode& who, Term* term, std::string_view its_sa
   term = resolve(term);
   if (!term->is(Term::Kind::kUnknown)) return;  // then rules say it, which look at what it is
   if (term->element == nullptr)
-    term->element = element;
+    set_element(term, element);
   else
     equal(who, term->element, its_says, element, element_says);
 }

@@ -1,11 +1,16 @@
-/// Inference: one act of wiring. It makes terms equal, wakes the rules that this concerns, and tells of a clash at the
-/// line that wired it.
+/// Inference: one act of wiring. It makes terms equal, wakes the rules that this concerns, and reports a clash at the
+/// line that wired it. If it ends with an exception, all terms are as they were before, so that a refused wiring does
+/// not change the blocks.
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <exception>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "espalier/base/source_line.h"
 #include "espalier/blocks/node.h"
@@ -17,6 +22,11 @@ namespace espalier::blocks {
 class Inference {
  public:
   Inference(Pool& pool, SourceLine where) : pool_(pool), where_(where) {}
+  Inference(const Inference&) = delete;
+  Inference& operator=(const Inference&) = delete;
+  ~Inference() {
+    if (std::uncaught_exceptions() > exceptions_before_) undo();
+  }
 
   // New terms.
   Term* unknown() { return pool_.term(); }
@@ -47,6 +57,15 @@ class Inference {
     equal(who, term, "it gives", who.out, "its output must be");
   }
 
+  /// Remembers the block that decides a type, and all types in it, to name it where one differs from another.
+  void say(Term* term, const BlockNode& who, bool is_input) {
+    if (term->said_by != nullptr) return;
+    changes_.push_back({Change::Kind::kSaid, term});
+    term->said_by = &who;
+    term->is_input_of_it = is_input;
+    for (Term* item : term->items) say(item, who, is_input);
+  }
+
   /// While a term is unknown: each of its elements, should it turn out to have some, is `element`. So types flow
   /// through sequences before it is known what holds them. Refuses (UsageError) what differs, as equal() does.
   void elements_are(BlockNode& who, Term* term, std::string_view its_says, Term* element,
@@ -63,14 +82,21 @@ class Inference {
   [[noreturn]] void refuse_kind(const BlockNode& who, Term* given, std::string_view expected) const;
 
  private:
+  /// What happened to a term.
+  struct Change {
+    enum class Kind : std::uint8_t { kWatched, kElement, kSaid, kSame };
+    Kind kind;
+    Term* term;
+    std::size_t watchers_of_same = 0;           // how many the other term had before
+    std::vector<BlockNode*> own_watchers = {};  // that woke up or went to the other term
+  };
+
+  void undo() noexcept;
   Term* container(Term::Kind kind, Term* element);
   bool unify(Term* a, Term* b);
-  /// Remembers the block that decides a type, and all types in it, to name it where one differs from another.
-  static void say(Term* term, const BlockNode& who, bool is_input) {
-    if (term->said_by != nullptr) return;
-    term->said_by = &who;
-    term->is_input_of_it = is_input;
-    for (Term* item : term->items) say(item, who, is_input);
+  void set_element(Term* term, Term* element) {
+    changes_.push_back({Change::Kind::kElement, term});
+    term->element = element;
   }
   /// A line per side of the two types that differ within `a` and `b`, with the block that decided it.
   std::string deciders(Term* a, Term* b) const;
@@ -78,7 +104,9 @@ class Inference {
 
   Pool& pool_;
   SourceLine where_;
+  int exceptions_before_ = std::uncaught_exceptions();
   std::deque<BlockNode*> due_;
+  std::vector<Change> changes_;  // in order
   // Why two terms could not become one.
   bool holds_itself_ = false;
   std::array<Term*, 2> differ_ = {};

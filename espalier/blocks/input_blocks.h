@@ -20,34 +20,34 @@ class Embedding;
 
 namespace espalier::blocks {
 
-/// scalar() : a number as a tensor of rank 0.
+/// scalar() : reads a number as a tensor of rank 0.
 /// Type: input -> float[]
-/// Meaning: reads a number, whole or not, or a bool (0 or 1), into the graph's element type.
+/// Meaning: accepts whole numbers, other numbers, and bools (0 or 1).
 /// Example: auto y = eval(scalar(), 3.5);
-/// Errors: data that are no number (DataError); an input that is not data.
+/// Errors: the data are not a number (DataError); the input is not data.
 ESPALIER_EXPORT Block scalar(const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE());
 
-/// vector(size) : so many numbers as a tensor of rank 1.
+/// vector(size) : reads a list of numbers as a tensor of rank 1.
 /// Type: input -> float[size]
-/// Meaning: reads a list of numbers.
+/// Meaning: the list must have `size` numbers.
 /// Example: auto y = eval(vector(3), std::vector<float>{1, 2, 3});
-/// Errors: data of another size, or that are no numbers (DataError).
+/// Errors: another number of elements, or elements that are not numbers (DataError).
 ESPALIER_EXPORT Block vector(std::int32_t size, const char* file = __builtin_FILE(),
                              std::int32_t line = __builtin_LINE());
 
-/// tensor(shape) : numbers as a tensor of any shape.
+/// tensor(shape) : reads numbers as a tensor of any shape.
 /// Type: input -> float[shape]
-/// Meaning: reads lists in lists, one list of all numbers in row-major order, or a Tensor of that shape.
+/// Meaning: accepts nested lists, one list of all numbers in row-major order, or a Tensor of that shape.
 /// Example: auto y = eval(tensor({2, 2}), std::vector<std::vector<float>>{{1, 2}, {3, 4}});
-/// Errors: data of another size, or that are no numbers (DataError).
+/// Errors: another number of elements, or elements that are not numbers (DataError).
 ESPALIER_EXPORT Block tensor(const Shape& shape, const char* file = __builtin_FILE(),
                              std::int32_t line = __builtin_LINE());
 
-/// one_hot(start, stop) : a whole number as a vector with a single 1.
+/// one_hot(start, stop) : turns a whole number into a vector with a single 1.
 /// Type: input -> float[stop - start]
-/// Meaning: the 1 is at place x - start.
+/// Meaning: the 1 is at position x - start.
 /// Example: auto y = eval(one_hot(-1, 2), 0);
-/// Errors: a number outside start .. stop - 1 (DataError); a range without numbers.
+/// Errors: a number outside start .. stop - 1 (DataError); an empty range.
 ESPALIER_EXPORT Block one_hot(std::int64_t start, std::int64_t stop, const char* file = __builtin_FILE(),
                               std::int32_t line = __builtin_LINE());
 
@@ -77,28 +77,29 @@ class ESPALIER_EXPORT Key {
 
 enum class Unknown : std::uint8_t { kRefused, kZeros };
 
-/// one_hot(elements, unknown) : which of these it is, as a vector with a single 1.
+/// one_hot(elements, unknown) : turns one of several values into a vector with a single 1.
 /// Type: input -> float[number of elements]
-/// Meaning: the elements are whole numbers or texts. What is none of them is refused, or a vector of zeros.
+/// Meaning: the elements are whole numbers or texts. Any other value is an error, or gives zeros with Unknown::kZeros.
 /// Example: auto y = eval(one_hot({"red", "green"}, Unknown::kZeros), "blue");
-/// Errors: an element given twice, no elements; data that are none of them (DataError), unless they are zeros.
+/// Errors: an element is given twice; there are no elements; a value is not among them (DataError), unless unknown
+/// values give zeros.
 ESPALIER_EXPORT Block one_hot(const std::vector<Key>& elements, Unknown unknown = Unknown::kRefused,
                               const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE());
 
-/// input_transform(f) : a function of inputs, with inputs as results.
+/// input_transform(f) : calls a function from data to data.
 /// Type: input -> input
-/// Meaning: calls f on the data. f takes and gives what a function() may, but no tensors.
+/// Meaning: f may take and return whatever a function() may, except tensors.
 /// Example: auto upper = input_transform([](std::string_view s) { return std::string(s) + "!"; });
-/// Errors: what f throws comes with the path of the block and the number of the instance.
+/// Errors: an exception of f is reported with the path of the block and the instance.
 template <BlockFunction F>
 Block input_transform(F f, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) {
   return function_block(make_function_spec<F>(std::move(f), "input_transform()"), {file, line});
 }
 
-/// get(key) : a part of an input, an item of a tuple, an element of a sequence.
+/// get(key) : takes a field of data, an item of a tuple or an element of a sequence.
 /// Type: input -> input;  (a, b, ...) -> the item;  seq<a> -> a
-/// Meaning: by name, what a Value or map has for the key, or the named field of a struct (Fields); by place, an item of
-/// a tuple, an element of a list or of a sequence. A negative place counts from the end.
+/// Meaning: a name takes that key of a Value or map, or the named field of a struct (Fields). A number takes an item of
+/// a tuple, or an element of a list or sequence; negative numbers count from the end.
 /// Example: auto left = get("left");
 /// Errors: a type without such a part; data without it (DataError); an infinite sequence.
 ESPALIER_EXPORT Block get(std::string name, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE());
@@ -113,12 +114,12 @@ inline Block get(int place, const char* file = __builtin_FILE(), std::int32_t li
   return get(static_cast<std::int64_t>(place), file, line);
 }
 
-/// get(&T::member) : a member of a struct, or what a member function returns.
+/// get(&T::member) : takes a member of a struct, or the result of a member function.
 /// Type: input<T> -> input
-/// Meaning: a pointer, optional or smart pointer stands for what it points to, and may be null (optional()). Nothing is
-/// copied, unless a function returns a value.
+/// Meaning: a pointer, optional or smart pointer stands for the object that it points to, and may be null (see
+/// optional()). Nothing is copied, unless a function returns a value.
 /// Example: auto left = get(&Tree::left);
-/// Errors: an input of another C++ type; a null input (DataError).
+/// Errors: the input has another C++ type; it is null (DataError).
 template <class T, class Member>
 Block get(Member T::*member, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) {
   const auto read = [member](const T& object) -> decltype(auto) { return std::invoke(member, object); };
@@ -153,19 +154,19 @@ class ESPALIER_EXPORT Vocabulary {
   std::int32_t unknown_ = -1;
 };
 
-/// lookup(vocabulary) : the number of a word.
+/// lookup(vocabulary) : turns a word into its number.
 /// Type: input -> input<int>
-/// Meaning: reads a text and finds its number, as embedding() takes it.
+/// Meaning: reads a text and finds its number, for embedding().
 /// Example: auto row = lookup(Vocabulary({"good", "bad"}).unknown(0));
-/// Errors: data that are no text, or a word that is not in the vocabulary (DataError).
+/// Errors: data that are not a text; a word that is not in the vocabulary (DataError).
 ESPALIER_EXPORT Block lookup(const Vocabulary& vocabulary, const char* file = __builtin_FILE(),
                              std::int32_t line = __builtin_LINE());
 
-/// embedding(table) : the vector of a word, by its number.
+/// embedding(table) : turns the number of a word into its vector.
 /// Type: input -> float[dim]
-/// Meaning: row x of the table. Equal rows are looked up once a minibatch.
+/// Meaning: takes that row of the table. Equal rows are looked up once per minibatch.
 /// Example: auto word = get("word") >> lookup(vocabulary) >> embedding(words);
-/// Errors: data that are no whole number (DataError); a row outside the table.
+/// Errors: data that are not a whole number (DataError); a row outside the table.
 ESPALIER_EXPORT Block embedding(const nn::Embedding& table, const char* file = __builtin_FILE(),
                                 std::int32_t line = __builtin_LINE());
 

@@ -149,9 +149,9 @@ class ESPALIER_EXPORT Program {
 /// UsageError: "cannot compute a loss", and why.
 [[noreturn]] ESPALIER_EXPORT void refuse_loss(const std::string& why);
 
-/// eval(block, input) : what a block makes of one input, computed.
+/// eval(block, input) : computes a block on one input.
 /// Type: any
-/// Meaning: compiles the block, records the input, computes. For one-off use; a Program serves many.
+/// Meaning: compiles the block, records the input and computes. For many inputs, compile a Program once.
 /// Example: const double three = eval(map(scalar()) >> sum(), std::vector<float>{1, 2}).item();
 /// Errors: those of Program, and of the data.
 template <class T>

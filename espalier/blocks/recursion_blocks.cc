@@ -108,7 +108,12 @@ void Forward::resolve_to(const BlockArg& body) const {
     throw UsageError(fmt::format("{}: it is resolved to itself, so it would never end\n  at {}", node.title(),
                                  body.where().to_string()));
   take_in(block_, body.block());
-  rewire(block_, body.where());
+  try {
+    rewire(block_, body.where());
+  } catch (...) {
+    give_up(block_);
+    throw;
+  }
 }
 
 Block shared(const BlockArg& block) { return make_block<SharedNode>(block.where(), {{block.block()}}); }

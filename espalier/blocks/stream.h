@@ -123,12 +123,12 @@ class Stream {
   std::int64_t first_ = 0;
 };
 
-/// stream(program, inputs, options) : the results of a range or generator, lazily.
+/// stream(program, inputs, options) : the results of a range or generator, computed lazily.
 /// Type: any
-/// Meaning: a range of InstanceResults, to be gone through once, in the order of the inputs; each has the metrics and
-/// taps of its instance. Inputs that the range itself makes live only until the next result is taken.
+/// Meaning: a range of InstanceResults, for a single pass, in the order of the inputs. Each has the metrics and taps of
+/// its instance. An input that the range makes lives until the next result is taken.
 /// Example: for (const Result& result : stream(program, sentences)) show(result);
-/// Errors: those of Program, and of the data, when they are reached: after the results of all batches before.
+/// Errors: those of Program; those of the data, after the results of all batches before.
 template <class Inputs>
 requires detail::Iterable<std::remove_reference_t<Inputs>> Stream<Inputs> stream(Program program, Inputs&& inputs,
                                                                                  const StreamOptions& options = {}) {
@@ -138,10 +138,11 @@ requires detail::Iterable<std::remove_reference_t<Inputs>> Stream<Inputs> stream
 ESPALIER_EXPORT double add_gradients_of(const Program& program, const std::vector<const void*>& inputs, Gradients& to,
                                         const StreamOptions& options);
 
-/// add_gradients(program, inputs, gradients, options) : the gradients of a minibatch, in several graphs.
-/// Type: any, with loss() blocks in it
-/// Meaning: differentiates what Program::loss() gives, in graphs of options.batch instances, and adds up in order;
-/// returns the loss. For dropout, set `training` in options.graph; the minibatch is one step (GraphOptions::step).
+/// add_gradients(program, inputs, gradients, options) : adds the gradients of a minibatch, computed in several graphs.
+/// Type: any, with loss() blocks
+/// Meaning: differentiates the loss of Program::loss(), in graphs of options.batch instances, adds the gradients in
+/// order, and returns the loss. For dropout, set `training` in options.graph; the minibatch is one step
+/// (GraphOptions::step).
 /// Example: const double loss = add_gradients(trained, sentences, model.gradients(), {.batch = 16});
 /// Errors: those of Program::loss(), and of the data.
 template <detail::Iterable Inputs>

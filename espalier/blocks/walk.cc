@@ -188,11 +188,14 @@ std::string Walk::place_of_error(const void* input, const void* refused) const {
   };
   // What was refused, what the instruction reads, and what each procedure around it was called with.
   Slot* frame = context_.frame;
-  const bool reads = at_ != nullptr && at_->in != nullptr;
-  std::vector<const void*> wanted{refused, reads ? address_in_slot(slot_at(frame, at_->in[0])) : nullptr};
+  std::vector<const void*> wanted{refused};
+  if (at_ != nullptr)
+    for (std::int32_t i = 0; i < code_.reads[static_cast<std::size_t>(at_ - code_.instructions.data())]; ++i)
+      wanted.push_back(address_in_slot(slot_at(frame, at_->in[i])));
+  const std::size_t read = wanted.size();
   for (; frame != stack_.data(); frame -= frame[-1].link.call->count) wanted.push_back(address_in_slot(frame[0]));
   try {
-    return place_in_data(*code_.input, input, wanted, code_.members);
+    return place_in_data(*code_.input, input, wanted, read, code_.members);
   } catch (const std::exception&) {  // by a function of the user that reads a part
     return "";
   }
@@ -222,7 +225,10 @@ void Walk::rethrow(const void* input, std::int64_t instance) const {
   } catch (const CellError& error) {
     throw CellError(error.what() + more());
   } catch (const UsageError& error) {
-    throw UsageError(error.what() + more());
+    std::string sentence = error.what();  // an op that refuses a row or a label names the instance, too
+    if (const std::string last = fmt::format(", in instance {}", instance); sentence.ends_with(last))
+      sentence.resize(sentence.size() - last.size());
+    throw UsageError(sentence + more());
   } catch (const std::exception& error) {
     std::throw_with_nested(DataError(label + "the function throws: " + error.what() + more()));
   }

@@ -47,7 +47,11 @@ void check_option(const CLI::App& command, const std::string& path, std::string_
   std::vector<std::string_view> names;  // one letter is near to every other
   for (const std::string& option : known)
     if (option.starts_with("--")) names.push_back(option);
-  throw UsageError(fmt::format("{} has no option \"{}\"{} (see {} --help)", path, name, suggestion(name, names), path));
+  std::string advice = suggestion(name, names);
+  for (const CLI::App* one : commands_of(command))
+    if (advice.empty() && one->get_option_no_throw(std::string(name)) != nullptr)
+      advice = fmt::format("; it belongs after a command, as in \"{} {} {}\"", path, one->get_name(), name);
+  throw UsageError(fmt::format("{} has no option \"{}\"{} (see {} --help)", path, name, advice, path));
 }
 
 }  // namespace
@@ -69,7 +73,7 @@ void check_names(const CLI::App& app, const std::vector<std::string>& arguments)
                                       [&](const CLI::App* known) { return known->get_name() == argument; });
       if (found == commands.end())
         throw UsageError(fmt::format("{} has no command \"{}\"{} (see {} --help)", path, argument,
-                                     suggestion(argument, names_of(commands)), path));
+                                     suggestion_or_names(argument, names_of(commands)), path));
       command = *found;
       path += " " + argument;
     }

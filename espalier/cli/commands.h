@@ -15,6 +15,7 @@ void add_train_listops(CLI::App& train);
 void add_train_models(CLI::App& train);
 void add_eval(CLI::App& app);
 void add_predict(CLI::App& app);
+void add_export(CLI::App& app);
 void add_explain(CLI::App& app);
 void add_data(CLI::App& app);
 void add_ops(CLI::App& app);

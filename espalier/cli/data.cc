@@ -63,15 +63,16 @@ void run_describe(const DescribeOptions& options) {
 }  // namespace
 
 void add_data(CLI::App& app) {
-  CLI::App* data = app.add_subcommand("data", "Look at data");
+  CLI::App* data = app.add_subcommand("data", "Inspect data");
   data->require_subcommand(1);
   auto options = std::make_shared<DescribeOptions>();
   CLI::App* command = data->add_subcommand(
-      "describe", "Say what a file holds: format, counts, sizes, labels or fields, and which model fits");
-  command->add_option("file", options->file, "A file, plain or gzip, or a folder of SICK")->required();
-  command->add_flag("--skip-damaged", options->skip_damaged, "Leave damaged records out and count them");
+      "describe", "Describe a file: format, counts, sizes, labels or fields, and which model fits");
+  command->add_option("FILE", options->file, "A file, plain or gzip, or a folder with SICK")->required();
+  command->add_flag("--skip-damaged", options->skip_damaged, "Skip damaged records, and say how many");
   command->footer(
-      "Knows labelled trees in brackets, CoNLL-U, words and tags in columns, ListOps, SICK and JSON lines.\n"
+      "Formats: labelled trees in brackets, CoNLL-U, words and tags in columns, ListOps, SICK, JSON lines, query plans,\n"
+      "tables, and molecules (SMILES, SDF).\n"
       "Example: espalier data describe train.txt");
   command->callback([options] { run_describe(*options); });
 }

@@ -48,8 +48,19 @@ std::vector<data::Tree> held_out_of(const Metadata& facts, const std::string& pa
       .held_out;
 }
 
+/// Refuses (UsageError) what `espalier train listops` wrote.
+void require_run(const std::string& run) {
+  namespace fs = std::filesystem;
+  fs::path weights = run;
+  if (!fs::is_regular_file(weights)) weights /= "listops.safetensors";
+  if (fs::is_regular_file(weights) && !fs::exists(fs::path(run) / "model.json"))
+    throw UsageError(fmt::format("eval: this takes the weights of `espalier train listops` as an option: --weights {}",
+                                 weights.string()));
+}
+
 void run_eval(const EvalOptions& options) {
   if (options.threads > 0) set_thread_count(options.threads);
+  if (!options.run.empty()) require_run(options.run);
   if (!options.run.empty())
     return eval_run(
         {.run = options.run, .data = options.data, .summary = options.summary, .skip_damaged = options.skip_damaged});
@@ -78,16 +89,17 @@ void run_eval(const EvalOptions& options) {
 void add_eval(CLI::App& app) {
   auto options = std::make_shared<EvalOptions>();
   CLI::App* command = app.add_subcommand("eval", "Evaluate a trained model on data");
-  CLI::Option* run = command->add_option("run", options->run, "The folder of a run of `espalier train MODEL`");
-  command->add_option("--weights", options->weights, "Instead of it the file that `espalier train listops` wrote")
+  CLI::Option* run = command->add_option("RUN", options->run, "The folder of a run of `espalier train MODEL`");
+  command->add_option("--weights", options->weights, "Weights of `espalier train listops`, instead of RUN")
       ->excludes(run);
   command->add_option("--data", options->data,
-                      "A file or folder as for training; ListOps: value, tab, expression (default: those held out in "
-                      "training)");
-  command->add_flag("--skip-damaged", options->skip_damaged, "Leave damaged records out, and say how many");
+                      "Data to evaluate on, in the format of the training data. ListOps: label, tab, expression "
+                      "(default: the held-out data of the training run)");
+  command->add_flag("--skip-damaged", options->skip_damaged, "Skip damaged records, and say how many");
   command->add_option("--summary", options->summary, "Write the figures to this file, as JSON");
   command->add_option("--threads", options->threads, "Threads to use (default: ESPALIER_THREADS, or all cores)")
       ->check(whole_number(1, 1024));
+  command->footer("Example: espalier eval sentiment.run --data sst --summary figures.json");
   command->callback([options] { run_eval(*options); });
 }
 

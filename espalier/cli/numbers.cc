@@ -2,11 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include "espalier/base/error.h"
+#include "espalier/base/nearest.h"
+#include "espalier/base/strategy.h"
 
 namespace espalier::cli {
 namespace {
@@ -26,6 +33,9 @@ CLI::Validator validator(std::string range, std::function<bool(const std::string
   };
   return {check, range, range};
 }
+
+/// As help and completion read it: {auto,on,off}.
+std::string in_braces(const std::vector<std::string>& words) { return fmt::format("{{{}}}", fmt::join(words, ",")); }
 
 }  // namespace
 
@@ -53,6 +63,31 @@ CLI::Validator non_negative_number() {
     const std::optional<double> value = parse<double>(text);
     return value && std::isfinite(*value) && *value >= 0;
   });
+}
+
+CLI::Validator one_of(const std::vector<std::string>& words) {
+  const auto problem = [words](const std::string& text) -> std::string {
+    if (std::find(words.begin(), words.end(), text) != words.end()) return {};
+    const std::vector<std::string_view> names(words.begin(), words.end());
+    return fmt::format("expected {} or {}, found \"{}\"{}", fmt::join(words.begin(), words.end() - 1, ", "),
+                       words.back(), text, suggestion(text, names));
+  };
+  return {problem, in_braces(words), "one_of"};
+}
+
+CLI::Validator strategy_name() {
+  std::vector<std::string> names;
+  names.reserve(kAllStrategies.size());
+  for (const Strategy strategy : kAllStrategies) names.emplace_back(name_of(strategy));
+  const auto problem = [](const std::string& text) -> std::string {
+    try {
+      strategy_from_name(text);
+      return {};
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+  };
+  return {problem, in_braces(names), "strategy"};
 }
 
 }  // namespace espalier::cli

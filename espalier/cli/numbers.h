@@ -1,8 +1,10 @@
-/// Checks of numbers on the command line. Each names the value it found and the range it allows.
+/// Checks of option values on the command line. Each names the value it found and what it allows.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace espalier::cli {
 
@@ -17,5 +19,11 @@ CLI::Validator positive_number();
 
 /// A finite number, 0 or more.
 CLI::Validator non_negative_number();
+
+/// One of these words. The nearest is suggested for any other.
+CLI::Validator one_of(const std::vector<std::string>& words);
+
+/// The name of a built-in batching strategy.
+CLI::Validator strategy_name();
 
 }  // namespace espalier::cli

@@ -35,7 +35,7 @@ bool is_json_lines(const PredictCommand& command, const std::string& file) {
 
 void predict(const PredictCommand& command) {
   if (command.threads > 0) set_thread_count(command.threads);
-  const std::unique_ptr<models::StandardModel> model = models::load(command.run);
+  const std::unique_ptr<models::StandardModel> model = load_model(command.run);
   std::vector<std::string> files = command.files;
   if (files.empty()) files.emplace_back("-");
   for (const std::string& file : files) {
@@ -82,22 +82,23 @@ void eval_run(const EvalOfRun& options) {
 void add_predict(CLI::App& app) {
   auto command = std::make_shared<PredictCommand>();
   CLI::App* predicting =
-      app.add_subcommand("predict", "Answer to records with a trained model, one line of JSON each, in their order");
-  predicting->add_option("run", command->run, "The folder of the run")->required();
-  predicting->add_option("files", command->files, "Records (default: standard input, -)");
+      app.add_subcommand("predict", "Print a trained model's answers, one line of JSON per record, in order");
+  predicting->add_option("RUN", command->run, "The folder of a run, or a file that `espalier export` wrote")
+      ->required();
+  predicting->add_option("FILES", command->files, "Files of records (default: -, standard input)");
   predicting
       ->add_option(
           "--format", command->format,
-          "What the records are: JSON lines, or as the training data; auto: JSON lines from standard input and "
+          "Format of the records: JSON lines, or that of the training data. auto: JSON lines for standard input and "
           "files with .json in their name")
       ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "json", "data"}));
-  predicting->add_option("--batch", command->batch, "Records computed together; 1 answers to each at once")
+      ->check(one_of({"auto", "json", "data"}));
+  predicting->add_option("--batch", command->batch, "Batch size, in records; 1 answers each record at once")
       ->capture_default_str()
       ->check(whole_number(1, 1'000'000));
   predicting->add_option("--threads", command->threads, "Threads to use (default: ESPALIER_THREADS, or all cores)")
       ->check(whole_number(1, 1024));
-  predicting->add_flag("--skip-damaged", command->skip_damaged, "Leave damaged records out, and say how many");
+  predicting->add_flag("--skip-damaged", command->skip_damaged, "Skip damaged records, and say how many");
   predicting->footer(
       "Example:\n"
       "  echo '{\"words\": [\"Ann\", \"lives\", \"in\", \"Rome\"]}' | espalier predict tagger.run\n"

@@ -1,9 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "espalier/base/error.h"
 #include "espalier/base/threads.h"
@@ -30,14 +34,47 @@ int finish_output() {
   return 0;
 }
 
-/// The command that a line names, as far as it can be told: for the hint in a message.
-std::string command_path(const CLI::App& app) {
-  std::string path = app.get_name();
-  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
-    at = at->get_subcommands().front();
-    path += " " + at->get_name();
+/// A command that a line names, and the words that name it.
+struct NamedCommand {
+  const CLI::App* command;
+  std::string path;
+};
+
+NamedCommand named_command(const CLI::App& app) {
+  NamedCommand named{&app, app.get_name()};
+  while (!named.command->get_subcommands().empty()) {
+    named.command = named.command->get_subcommands().front();
+    named.path += " " + named.command->get_name();
   }
-  return path;
+  return named;
+}
+
+/// What is before `mark` in a text that has it.
+std::optional<std::string> part_before(const std::string& text, std::string_view mark) {
+  const std::size_t at = text.find(mark);
+  return at == std::string::npos ? std::nullopt : std::optional(text.substr(0, at));
+}
+
+/// What CLI11 refuses, as a sentence about the named command.
+std::string sentence_of(const CLI::ParseError& error, const NamedCommand& named) {
+  std::string text = error.what();
+  if (const auto name = part_before(text, " is required")) {
+    const CLI::Option* option = named.command->get_option_no_throw(*name);
+    std::string description = option == nullptr ? "" : ": " + option->get_description();
+    if (!description.empty()) description[2] = static_cast<char>(std::tolower(description[2]));
+    return fmt::format("{} needs {}{}", named.path, *name, description);
+  }
+  if (part_before(text, " not expected: "))
+    return fmt::format("{} takes no argument \"{}\"", named.path, text.substr(text.find(": ") + 2));
+  if (const auto name = part_before(text, ": At Most 1 ")) return fmt::format("{} can be given only once", *name);
+  if (const auto name = part_before(text, ": 1 required ")) return fmt::format("{} needs a value", *name);
+  if (const auto name = part_before(text, " was given a disallowed")) return fmt::format("{} takes no value", *name);
+  constexpr std::string_view kNotConverted = "Could not convert: ";  // of a flag: other options have checks
+  if (const auto name = part_before(text, " = "); name && name->starts_with(kNotConverted))
+    return fmt::format("{} takes no value", name->substr(kNotConverted.size()));
+  if (const auto name = part_before(text, " excludes "))
+    return fmt::format("{} and {} exclude each other", *name, text.substr(name->size() + 10));
+  return text;
 }
 
 /// `help`, `help train` and `version` are other ways to write `--help`, `train --help` and `--version`.
@@ -65,6 +102,7 @@ void add_commands(CLI::App& app) {
   add_train_models(*train);
   add_eval(app);
   add_predict(app);
+  add_export(app);
   add_explain(app);
   add_data(app);
   add_ops(app);
@@ -85,7 +123,8 @@ int run_app(CLI::App& app, std::vector<std::string> arguments) {
       app.exit(error);
       return finish_output();
     }
-    return complain(fmt::format("{} (see {} --help)", error.what(), command_path(app)).c_str(), kUsage);
+    const NamedCommand named = named_command(app);
+    return complain(fmt::format("{} (see {} --help)", sentence_of(error, named), named.path).c_str(), kUsage);
   } catch (const Interrupted& interrupted) {
     std::fflush(stdout);
     return complain(interrupted.what(), kInterrupted);

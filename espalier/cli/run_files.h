@@ -8,16 +8,23 @@
 
 #include "espalier/train/report_observer.h"
 #include "espalier/train/run_logs.h"
+#include "espalier/train/trace_observer.h"
 
 namespace espalier::cli {
 
 struct RunFileOptions {
   std::string report;
   std::string log;
+  std::string trace;
 };
 
-/// --report and --log.
+/// --report, --log and --trace.
 void add_run_files(CLI::App& command, RunFileOptions& options);
+
+/// --trace
+void add_trace(CLI::App& command, std::string& trace);
+/// Says on standard output where the trace is.
+void print_trace(const std::string& path, const train::TraceObserver& trace);
 
 /// The observers that write them. Must live as long as the run.
 class RunFiles {
@@ -34,6 +41,7 @@ class RunFiles {
   std::optional<train::ReportObserver> report_;
   std::optional<train::CsvLog> table_;
   std::optional<train::TensorBoardLog> events_;
+  std::optional<train::TraceObserver> trace_;
 };
 
 }  // namespace espalier::cli

@@ -68,16 +68,6 @@ Metadata facts_of(const TrainingOptions& options) {
   return facts;
 }
 
-/// Why there is no strategy of that name; empty if there is.
-std::string problem_of_strategy(const std::string& name) {
-  try {
-    strategy_from_name(name);
-    return {};
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-}
-
 /// Where an interrupted run waits for --resume.
 fs::path run_folder(const TrainingOptions& options) { return fs::path(options.out) / "listops.run"; }
 
@@ -181,21 +171,22 @@ void add_train_listops(CLI::App& train) {
   command->add_option("--out", options->out, "Folder for the weights, listops.safetensors")->capture_default_str();
   add_run_files(*command, options->files);
   command->add_option("--summary", options->summary, "Write the run's figures to this file, as JSON");
-  command->add_option("--train", options->train_count, "How many expressions to generate for training")
+  command->add_option("--train", options->train_count, "Number of expressions to generate for training")
       ->capture_default_str()
       ->check(whole_number(1, kMostExpressions));
-  command->add_option("--held-out", options->held_out_count, "How many further ones to generate for the final score")
+  command->add_option("--held-out", options->held_out_count, "Number of expressions to generate for the final score")
       ->capture_default_str()
       ->check(whole_number(1, kMostExpressions));
-  command->add_option("--max-tokens", options->grammar.max_tokens, "No longer expressions than this")
+  command->add_option("--max-tokens", options->grammar.max_tokens, "Maximum length of an expression")
       ->capture_default_str()
       ->check(whole_number(1, kMostOfInt));
-  command->add_option("--seed", options->grammar.seed, "Chooses data, weights and order")
+  command->add_option("--seed", options->grammar.seed, "Seed of the data, the initial weights and the order")
       ->capture_default_str()
       ->check(whole_number_of_64_bits());
   CLI::Option* from = command->add_option("--train-data", options->train_data,
-                                          "Read the training expressions from this file: value, tab, expression");
-  CLI::Option* held = command->add_option("--held-out-data", options->held_out_data, "The same for the final score");
+                                          "Read the training expressions from this file: label, tab, expression");
+  CLI::Option* held =
+      command->add_option("--held-out-data", options->held_out_data, "Read the expressions for the final score");
   from->needs(held);
   held->needs(from);
   command->add_option("--write-data", options->write_data, "Write train.tsv and held_out.tsv to this folder");
@@ -208,37 +199,36 @@ void add_train_listops(CLI::App& train) {
   command->add_option("--epochs", options->training.epochs, "Passes over the training expressions")
       ->capture_default_str()
       ->check(whole_number(1, kMostOfInt));
-  command->add_option("--batch", options->training.batch, "Expressions in a minibatch")
+  command->add_option("--batch", options->training.batch, "Batch size, in expressions")
       ->capture_default_str()
       ->check(whole_number(1, kMostOfInt));
-  command->add_option("--learning-rate", options->training.learning_rate, "Of Adam, after the warm-up")
+  command->add_option("--learning-rate", options->training.learning_rate, "Learning rate of Adam, after the warm-up")
       ->capture_default_str()
       ->check(positive_number());
-  command
-      ->add_option("--warmup", options->training.warmup,
-                   "Steps in which the learning rate rises; at most a tenth of all")
+  command->add_option("--warmup", options->training.warmup, "Steps of warm-up; at most a tenth of all steps")
       ->capture_default_str()
       ->check(whole_number(0, kMostOfInt));
-  command->add_option("--clip", options->training.clip_norm, "Largest norm of a gradient")
+  command->add_option("--clip", options->training.clip_norm, "Clip gradients to this norm")
       ->capture_default_str()
       ->check(positive_number());
-  command->add_option("--strategy", options->strategy, "How nodes are batched: none, depth, agenda, frontier")
+  command->add_option("--strategy", options->strategy, "How nodes are batched")
       ->capture_default_str()
-      ->check(problem_of_strategy);
+      ->check(strategy_name());
   command
       ->add_option("--ahead", options->ahead,
-                   "Record the next minibatch while one runs: on, off, or auto, where that was measured to pay")
+                   "Record the next minibatch while one runs: on, off, or auto (if that is expected to pay)")
       ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "on", "off"}));
+      ->check(one_of({"auto", "on", "off"}));
   command
       ->add_option("--compare", options->compare_seconds,
-                   "Seconds to spend at the end on comparing the strategies' speed; 0 leaves it out")
+                   "Seconds to spend at the end on comparing the speed of the strategies; 0 to skip")
       ->capture_default_str()
       ->check(non_negative_number());
   command->add_option("--threads", options->threads, "Threads to use (default: ESPALIER_THREADS, or all cores)")
       ->check(whole_number(1, kMostThreads));
-  CLI::Option* resume = command->add_flag("--resume", options->resume, "Go on with the run that was interrupted");
-  command->add_flag("--restart", options->restart, "Begin anew, although a run was interrupted")->excludes(resume);
+  CLI::Option* resume = command->add_flag("--resume", options->resume, "Resume the run that was interrupted");
+  command->add_flag("--restart", options->restart, "Start from the beginning, although a run was interrupted")
+      ->excludes(resume);
   command->callback([options, command] {
     options->how_to_resume = command_line_of(*command, "--restart") + (options->resume ? "" : " --resume");
     run_training(*options);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "espalier/cli/commands.h"
 #include "espalier/cli/model_runs.h"
 #include "espalier/cli/numbers.h"
+#include "espalier/cli/run_files.h"
 #include "espalier/data/json.h"
 #include "espalier/models/run_settings.h"
 #include "espalier/models/standard_model.h"
@@ -38,6 +40,7 @@ struct ModelTraining {
   std::string data, held_out_data, test_data;
   std::string out;
   std::string config;
+  std::string trace;
   std::map<std::string, std::string> given;  // settings, by name
   int threads = 0;
   bool skip_damaged = false;
@@ -135,9 +138,10 @@ void train_model(ModelTraining options) {
   if (report.damaged > 0) fmt::print(stderr, "{}\n", report.summary());
   ensure_writable_folder(options.out);
   model->build(static_cast<std::uint64_t>(run.seed));
-  fmt::print("{} training, {} held-out and {} test records\n{}{} parameters, {} threads\n",
+  if (model->size(train::Split::kHeldOut) == 0 && !options.given.contains("patience")) run.patience = 0;
+  fmt::print("{} training, {} held-out and {} test records\n{}{} parameters, {} thread{}\n",
              model->size(train::Split::kTrain), model->size(train::Split::kHeldOut), model->size(train::Split::kTest),
-             model->describe(), model->weights().count(), thread_count());
+             model->describe(), model->weights().count(), thread_count(), thread_count() == 1 ? "" : "s");
   std::fflush(stdout);
 
   train::ProgressBars bars;
@@ -150,13 +154,16 @@ void train_model(ModelTraining options) {
   train::ReportObserver report_page({.path = fs::path(options.out) / "report.html",
                                      .title = options.model,
                                      .footer = std::string("espalier ") + ESPALIER_VERSION});
-  train::Trainer trainer(model->weights(), *model,
-                         options_of(options, run, of_model, {&saves, &bars, &csv, &events, &report_page}));
+  std::vector<train::Observer*> observers{&saves, &bars, &csv, &events, &report_page};
+  std::optional<train::TraceObserver> trace;
+  if (!options.trace.empty()) observers.push_back(&trace.emplace(options.trace));
+  train::Trainer trainer(model->weights(), *model, options_of(options, run, of_model, std::move(observers)));
   const train::RunResult result = trainer.run();
   if (result.ending == train::Ending::kInterrupted) throw Interrupted(result.message);
   model->weights().save(fs::path(options.out) / "weights.safetensors");
   for (const train::Split split : {train::Split::kHeldOut, train::Split::kTest})
     if (model->size(split) > 0) print_metrics(split, train::evaluate(*model, split));
+  if (trace) print_trace(options.trace, *trace);
   fmt::print("model: {0}\npredict with: espalier predict {0} FILE\n", options.out);
 }
 
@@ -188,18 +195,20 @@ void add_model(CLI::App& train, const std::string& name) {
   options->model = name;
   CLI::App* command = train.add_subcommand(name, std::string(models::summary_of(name)));
   command->add_option("--data", options->data,
-                      "Training data: a file, or a folder in which names say which part of the data a file is");
-  command->add_option("--held-out-data", options->held_out_data, "Data that choose the best weights");
-  command->add_option("--test-data", options->test_data, "Data for the figures at the end");
+                      "Training data: a file, or a folder of files whose names say which part of the data they are");
+  command->add_option("--held-out-data", options->held_out_data, "Data for choosing the best weights");
+  command->add_option("--test-data", options->test_data, "Data for the final metrics");
   command->add_option("--out", options->out, fmt::format("Folder of the run [{}.run]", name));
   command->add_option(
       "--config", options->config,
-      fmt::format("Settings from a file, as the {} that each run writes; flags go before it", kRunFile));
+      fmt::format("Settings from a file, such as the {} that each run writes; options override it", kRunFile));
   command->add_option("--threads", options->threads, "Threads to use (default: ESPALIER_THREADS, or all cores)")
       ->check(whole_number(1, 1024));
-  command->add_flag("--skip-damaged", options->skip_damaged, "Leave damaged records out, and say how many");
-  CLI::Option* resume = command->add_flag("--resume", options->resume, "Go on with the run that was interrupted");
-  command->add_flag("--restart", options->restart, "Begin anew, although a run was interrupted")->excludes(resume);
+  add_trace(*command, options->trace);
+  RecordSource<Record> source_for(data::Input input, const PredictOptions& options) const {
+    return options.json_lines && !reads_json() ? json_source(std::move(input), options.read)
+                                               : source(std::move(input), options.read);
+  }
   const std::unique_ptr<models::StandardModel> model = models::make(name);
   models::RunSettings run;
   add_settings(*command, model->settings(), "Model", options);

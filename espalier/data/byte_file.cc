@@ -24,6 +24,11 @@ constexpr std::size_t kPieceBytes = std::size_t{1} << 17;
 
 }  // namespace
 
+bool has_ending(std::string_view file, std::initializer_list<std::string_view> endings) {
+  if (file.ends_with(".gz")) file.remove_suffix(3);
+  return std::any_of(endings.begin(), endings.end(), [&](std::string_view one) { return file.ends_with(one); });
+}
+
 Input Input::text(std::string text, std::string name) {
   Input input(std::filesystem::path(std::move(name)));
   input.text_ = std::move(text);

@@ -10,6 +10,10 @@
 
 namespace espalier::data {
 
+CsvOptions table_options(std::string_view file) {
+  return has_ending(file, {".tsv", ".tab"}) ? tsv_options() : CsvOptions{};
+}
+
 CsvReader::CsvReader(Input input, const CsvOptions& table, const ReadOptions& options)
     : RecordReader(options), lines_(std::move(input)), table_(table), names_(table.names) {
   if (!names_.empty()) return;

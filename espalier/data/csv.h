@@ -32,6 +32,8 @@ struct CsvOptions {
 
 /// Tabs between the fields; quotes have no meaning.
 inline CsvOptions tsv_options() { return {.separator = '\t', .quote = '\0'}; }
+/// Of a file: tabs if its name ends with .tsv or .tab, else commas.
+ESPALIER_EXPORT CsvOptions table_options(std::string_view file);
 
 /// Blank lines are left out. Refuses a table without a header, columns of the same name, rows with another number of
 /// fields, text after a closing quote, a quoted field that does not end, and a row of more than 16 MiB. After a damaged

@@ -13,6 +13,7 @@
 #include "espalier/data/describe_parts.h"
 #include "espalier/data/json.h"
 #include "espalier/data/listops.h"
+#include "espalier/data/query_plan.h"
 #include "espalier/data/treebank.h"
 
 namespace espalier::data {
@@ -174,7 +175,32 @@ void describe_json(const std::filesystem::path& path, const ReadOptions& options
   }
   result.facts = {{"records", fmt::format("{}", result.report.records)}, {"bytes per record", bytes.text()}};
   result.fields = sorted(fields);
-  result.model = result.format == DataFormat::kQueryPlans ? "plans" : "json";
+  result.model = "json";
+}
+
+void describe_plans(const std::filesystem::path& path, const ReadOptions& options, DataDescription& result) {
+  QueryPlanReader reader(path, options);
+  Extent operators;
+  Tally kinds;
+  std::int64_t measured = 0;
+  for (QueryPlan plan; reader.next(plan); measured += plan.execution_time ? 1 : 0) {
+    std::int64_t count = 0;
+    for (std::vector<const Value*> open{&plan.root}; !open.empty(); ++count) {
+      const Value& node = *open.back();
+      open.pop_back();
+      ++kinds[std::string(node.at("Node Type").as_string())];
+      if (const Value* plans = node.find("Plans"))
+        for (const Value& child : plans->items()) open.push_back(&child);
+    }
+    operators.take(count);
+  }
+  result.report = reader.report();
+  result.facts = {{"plans", fmt::format("{}", reader.report().records)},
+                  {"operators per plan", operators.text()},
+                  {"plans with a measured time", fmt::format("{}", measured)}};
+  result.labels_of = "kinds of operators";
+  result.labels = sorted(kinds);
+  result.model = "plans";
 }
 
 [[noreturn]] void refuse_unknown(const std::filesystem::path& path) {
@@ -184,7 +210,9 @@ void describe_json(const std::filesystem::path& path, const ReadOptions& options
   while (!is_filled && lines.next(line)) is_filled = line.find_first_not_of(" \t") != std::string_view::npos;
   if (!is_filled) throw DataError(fmt::format("{}: expected data, but the file is empty", path.string()));
   throw lines.error_at(
-      1, "expected labelled trees, CoNLL-U, words and tags in columns, ListOps or JSON lines, but it looks like none");
+      1,
+      "expected labelled trees, CoNLL-U, words and tags in columns, ListOps, JSON lines, a table or molecules, but it "
+      "looks like none");
 }
 
 }  // namespace
@@ -197,9 +225,13 @@ std::string_view name_of(DataFormat format) {
     case DataFormat::kTagged: return "words and tags in columns";
     case DataFormat::kListOps: return "ListOps";
     case DataFormat::kJsonLines: return "JSON lines";
-    case DataFormat::kQueryPlans: return "query plans as JSON lines";
+    case DataFormat::kQueryPlans: return "query plans of PostgreSQL";
     case DataFormat::kSickTable: return "the table of SICK";
     case DataFormat::kSickFolder: return "a folder of SICK with dependencies";
+    case DataFormat::kTable: return "a table";
+    case DataFormat::kMoleculeTable: return "a table with molecules (SMILES)";
+    case DataFormat::kSmiles: return "molecules as lines of SMILES";
+    case DataFormat::kSdf: return "molecules as SDF";
   }
   return "";
 }
@@ -213,10 +245,14 @@ DataDescription describe(const std::filesystem::path& path, const ReadOptions& o
     case DataFormat::kConllu: describe_conllu(path, options, result); break;
     case DataFormat::kTagged: describe_tagged(path, options, result); break;
     case DataFormat::kListOps: describe_listops(path, result); break;
-    case DataFormat::kJsonLines:
-    case DataFormat::kQueryPlans: describe_json(path, options, result); break;
+    case DataFormat::kJsonLines: describe_json(path, options, result); break;
+    case DataFormat::kQueryPlans: describe_plans(path, options, result); break;
     case DataFormat::kSickTable:
     case DataFormat::kSickFolder: describe_sick(path, options, result); break;
+    case DataFormat::kTable:
+    case DataFormat::kMoleculeTable: describe_table(path, options, result); break;
+    case DataFormat::kSmiles:
+    case DataFormat::kSdf: describe_molecules(path, options, result); break;
   }
   return result;
 }

@@ -22,12 +22,17 @@ enum class DataFormat {
   kJsonLines,
   kQueryPlans,
   kSickTable,
-  kSickFolder
+  kSickFolder,
+  kTable,          // columns with a header
+  kMoleculeTable,  // one with a column of SMILES strings
+  kSmiles,
+  kSdf
 };
 /// "labelled trees in brackets", "CoNLL-U".
 ESPALIER_EXPORT std::string_view name_of(DataFormat format);
 
-/// The format that the first 200 lines look like; of a folder, the one that its files have. Refuses (ResourceError) a
+/// The format that the first 200 lines look like; of a folder, the one that its files have. Lines of SMILES are known
+/// by the name of their file (.smi, .smiles) and tables with tabs by theirs (.tsv, .tab). Refuses (ResourceError) a
 /// file that cannot be read, and (DataError) one that is not text in UTF-8.
 ESPALIER_EXPORT DataFormat guess_format(const std::filesystem::path& path);
 
@@ -46,7 +51,7 @@ struct DataDescription {
   /// What `labels` counts: "labels of the roots"; the most frequent first.
   std::string labels_of;
   std::vector<Count> labels;
-  /// Of JSON: a field and the kinds of its values, by how many records have it.
+  /// Of JSON and tables: a field and the kinds of its values, by how many records have it.
   std::vector<Count> fields;
   /// The model that reads this format; empty if none does.
   std::string model;

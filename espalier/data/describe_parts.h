@@ -39,4 +39,9 @@ std::vector<Count> sorted(const Tally& tally);
 /// Of the table of SICK, or a folder of its parsed sentences: `result` has its format already.
 void describe_sick(const std::filesystem::path& path, const ReadOptions& options, DataDescription& result);
 
+/// Of a table, with molecules or without; `result` has its format already.
+void describe_table(const std::filesystem::path& path, const ReadOptions& options, DataDescription& result);
+/// Of lines of SMILES or an SDF; likewise.
+void describe_molecules(const std::filesystem::path& path, const ReadOptions& options, DataDescription& result);
+
 }  // namespace espalier::data

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -41,5 +43,8 @@ class ESPALIER_EXPORT Input {
   std::string text_;
   bool in_memory_ = false;
 };
+
+/// Whether the name of a file ends with one of these, or with one of these and ".gz".
+ESPALIER_EXPORT bool has_ending(std::string_view file, std::initializer_list<std::string_view> endings);
 
 }  // namespace espalier::data

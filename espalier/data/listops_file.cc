@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 #include <utility>
 
@@ -14,14 +15,17 @@
 namespace espalier::data {
 namespace {
 
-/// The tokens of an expression whatever its brackets and commas are: `[MAX 2 9 ]`, `(MAX 2 9)`, `MAX(2, 9)`. Nothing if
-/// there is a word that is no token.
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
+/// The tokens of an expression whatever its brackets, commas and capitals are: `[MAX 2 9 ]`, `(MAX 2 9)`, `max(2, 9)`.
+/// Nothing if a word is not a token.
 std::optional<std::vector<std::int32_t>> tokens_in(std::string_view text) {
   const bool has_brackets = text.find(']') != std::string_view::npos;
   std::vector<std::int32_t> tokens;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = std::max<std::size_t>(std::min(text.find_first_of(" ,()[]", at), text.size()) - at, 1);
-    const std::string word(text.substr(at, length));
+    std::string word(text.substr(at, length));
+    for (char& c : word) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     at += length;
     if (word == "]" || (word == ")" && !has_brackets)) {
       tokens.push_back(kListOpsEnd);
@@ -47,6 +51,20 @@ std::string in_notation_of_files(std::string_view text) {
   }
 }
 
+/// For text that no tree in parentheses begins with, though it names an operator: a tree, as an example, and the
+/// operators if it names another. Else empty.
+std::string example_for(std::string_view text) {
+  if (text.starts_with("( ") || std::none_of(text.begin(), text.end(), is_letter)) return {};
+  std::string example = "( ( ( [MAX 2 ) 9 ) ] )";
+  for (auto at = text.begin(); (at = std::find_if(at, text.end(), is_letter)) != text.end();) {
+    const auto end = std::find_if_not(at, text.end(), is_letter);
+    if (!tokens_in({&*at, static_cast<std::size_t>(end - at)}))
+      return example + ", with the operators MIN, MAX, MED and SM";
+    at = end;
+  }
+  return example;
+}
+
 }  // namespace
 
 /// One pass over a line without recursion: each "(" opens a frame, each token or ")" gives a finished part to the
@@ -67,6 +85,8 @@ class ListOpsReader::Parser {
       const std::string_view expression = line_.substr(2);
       if (const std::string known = in_notation_of_files(expression); !known.empty())
         refuse(2, fmt::format("expected the tree in parentheses, {}, not {}", known, quoted(expression)));
+      if (const std::string example = example_for(expression); !example.empty())
+        refuse(2, fmt::format("expected a tree in parentheses, such as {}, not {}", example, quoted(expression)));
       throw;
     }
     const std::int32_t label = line_[0] - '0';

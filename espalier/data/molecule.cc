@@ -84,18 +84,25 @@ bool SmilesReader::read(SmilesRecord& record) {
 MoleculeTableReader::MoleculeTableReader(Input input, const MoleculeTableOptions& columns, const ReadOptions& options)
     : RecordReader(options), rows_(std::move(input), columns.table), smiles_(rows_.column(columns.smiles)) {
   require_rdkit();
-  for (const std::string& target : columns.targets) targets_.push_back(rows_.column(target));
+  for (const std::string& target : columns.targets) {
+    const std::vector<std::string>& names = rows_.names();
+    const bool is_there = std::find(names.begin(), names.end(), target) != names.end();
+    if (is_there || columns.needs_targets)
+      targets_.emplace_back(rows_.column(target));
+    else
+      targets_.emplace_back(std::nullopt);
+  }
 }
 
 bool MoleculeTableReader::read(MoleculeRow& record) {
   if (!rows_.next(row_)) return false;
   record.targets.clear();
-  for (const std::size_t target : targets_) {
-    const std::string& text = row_[target];
+  for (const std::optional<std::size_t> target : targets_) {
+    const std::string_view text = target ? std::string_view(row_[*target]) : std::string_view();
     const std::optional<double> number = number_in<double>(text);
     if (!number && !text.empty())
-      throw rows_.error_at(target, fmt::format("expected a number or nothing in the column {}, not {}",
-                                               rows_.names()[target], data::quoted(text)));
+      throw rows_.error_at(*target, fmt::format("expected a number or nothing in the column {}, not {}",
+                                                rows_.names()[*target], data::quoted(text)));
     record.targets.push_back(number);
   }
   std::string_view smiles = row_[smiles_];

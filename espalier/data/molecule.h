@@ -88,6 +88,7 @@ class ESPALIER_EXPORT SmilesReader final : public RecordReader<SmilesRecord> {
 struct MoleculeTableOptions {
   std::string smiles = "smiles";       // the column of the molecules
   std::vector<std::string> targets{};  // the columns of the numbers to predict
+  bool needs_targets = true;           // false: a column of targets that is not there is blank in every row
   CsvOptions table{};
 };
 
@@ -103,6 +104,9 @@ class ESPALIER_EXPORT MoleculeTableReader final : public RecordReader<MoleculeRo
  public:
   explicit MoleculeTableReader(Input input, const MoleculeTableOptions& columns, const ReadOptions& options = {});
 
+  /// The names of all columns.
+  const std::vector<std::string>& columns() const { return rows_.names(); }
+
  private:
   bool read(MoleculeRow& record) override;
   bool skip() override { return rows_.readable(); }
@@ -110,7 +114,7 @@ class ESPALIER_EXPORT MoleculeTableReader final : public RecordReader<MoleculeRo
   CsvReader rows_;
   CsvRow row_;
   std::size_t smiles_;
-  std::vector<std::size_t> targets_;
+  std::vector<std::optional<std::size_t>> targets_;  // nothing for a column that is not there
 };
 
 struct SdfRecord {

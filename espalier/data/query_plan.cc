@@ -110,12 +110,12 @@ void QueryPlanReader::find_plans(const Value& value) {
     const Value* explained = source.is_map() ? source.find("explain") : nullptr;
     each(explained == nullptr ? source : *explained, [&](const Value& item) { add_plan(item, source); });
   });
-  if (found_.empty()) refuse("at least one plan");
+  if (found_.empty()) refuse_text("at least one plan");
 }
 
 void QueryPlanReader::add_plan(const Value& explained, const Value& source) {
   const Value* plan = explained.is_map() ? explained.find("Plan") : nullptr;
-  if (plan == nullptr) refuse("a plan under \"Plan\" or \"explain\", \"Plan\"");
+  if (plan == nullptr) refuse_text("a plan under \"Plan\" or \"explain\", \"Plan\"");
   check(*plan);
   found_.push_back({*plan, time_in(explained, "Planning Time"), time_in(explained, "Execution Time"), source});
 }
@@ -126,15 +126,15 @@ void QueryPlanReader::check(const Value& root) const {
     const Value& node = *waiting.back();
     waiting.pop_back();
     const Value* type = node.is_map() ? node.find("Node Type") : nullptr;
-    if (type == nullptr || !type->is_string()) refuse("an operator with a text \"Node Type\"");
+    if (type == nullptr || !type->is_string()) refuse_text("an operator with a text \"Node Type\"");
     const Value* plans = node.find("Plans");
     if (plans == nullptr) continue;
-    if (!plans->is_list()) refuse(fmt::format("\"Plans\" of the operator {} to be a list", type->to_text()));
+    if (!plans->is_list()) refuse_text(fmt::format("\"Plans\" of the operator {} to be a list", type->to_text()));
     for (const Value& plan : plans->items()) waiting.push_back(&plan);
   }
 }
 
-void QueryPlanReader::refuse(std::string_view expected) const {
+void QueryPlanReader::refuse_text(std::string_view expected) const {
   throw error_at_plan(fmt::format("expected {} in the JSON that begins here", expected));
 }
 

@@ -39,6 +39,8 @@ class ESPALIER_EXPORT QueryPlanReader final : public RecordReader<QueryPlan> {
   explicit QueryPlanReader(Input input, const ReadOptions& options = {})
       : RecordReader(options), lines_(std::move(input)) {}
 
+  /// Where the JSON of the plan read last begins: "plans.jsonl:7".
+  std::string place() const { return lines_.name() + ":" + std::to_string(first_line_); }
   /// A DataError at the line where the JSON of the plan read last begins.
   DataError error_at_plan(std::string_view message) const { return lines_.error_at(first_line_, 1, message); }
 
@@ -49,7 +51,7 @@ class ESPALIER_EXPORT QueryPlanReader final : public RecordReader<QueryPlan> {
   void find_plans(const Value& value);
   void add_plan(const Value& explained, const Value& source);
   void check(const Value& root) const;
-  [[noreturn]] void refuse(std::string_view expected) const;
+  [[noreturn]] void refuse_text(std::string_view expected) const;
 
   LineReader lines_;
   std::string text_;             // of the plan being read

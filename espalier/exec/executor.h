@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "espalier/exec/batches.h"
 #include "espalier/exec/explain_plan.h"
 #include "espalier/graph/graph.h"
 
@@ -25,8 +26,12 @@ class Executor : public GraphRuntime {
   virtual void differentiate(NodeId loss, const BackwardOptions& options) = 0;
   /// The numbers of a node that was computed.
   virtual const std::byte* value(NodeId node) const = 0;
+  /// Whether value() gives them.
+  virtual bool has_value(NodeId node) const = 0;
   virtual Statistics statistics() const = 0;
   virtual std::string explain() const = 0;
+  virtual Batches batches() const = 0;
+  virtual std::vector<StrategyCounts> compare_strategies() const = 0;
   /// explain_plan() of these nodes, while nothing was computed yet.
   virtual std::string explain_plan(std::span<const NodeId> nodes, RunKind kind) = 0;
 
@@ -40,6 +45,13 @@ class Executor : public GraphRuntime {
   /// The executor of `graph`, by its options.
   static Executor& of(Graph& graph);
 
+  /// When a Trace is on: the time since the last call in which nodes were recorded.
+  double take_recording(double seconds) {
+    const double since = seconds < recording_told_ ? seconds : seconds - recording_told_;
+    recording_told_ = seconds;
+    return since;
+  }
+
  protected:
   void forget_wanted() { wanted_.clear(); }
   void add_wanted(NodeId node, Tensor gradient) { wanted_.push_back({node, std::move(gradient)}); }
@@ -50,6 +62,7 @@ class Executor : public GraphRuntime {
     Tensor gradient;
   };
   std::vector<Wanted> wanted_;
+  double recording_told_ = 0;  // of Statistics::Seconds::recording
 };
 
 /// Refuses (UsageError) to differentiate a node of more than one element.

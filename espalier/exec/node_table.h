@@ -35,6 +35,8 @@ struct Run {
   std::vector<NodeId> rows;   // in the order of the steps
   std::byte* values = nullptr;
   std::byte* gradients = nullptr;  // during a backward pass
+  std::int64_t run_number = 0;     // of all runs since the graph was made or cleared, the first is 0
+  std::vector<NodeId> asked;       // the nodes whose values, or the loss whose gradient, it was made for
   bool training = false;           // it was made to be differentiated
   bool is_spent = false;           // backward went through it and overwrote what it had read
 

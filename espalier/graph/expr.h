@@ -24,11 +24,11 @@ class Gradients;
 class Parameter;
 class Expr;
 
-/// Parameters whose numbers a backward pass may change at its end.
+/// Parameters that a backward pass may update directly at its end.
 class ParameterValues {
  public:
   virtual ~ParameterValues() = default;
-  /// The float32 numbers of a parameter, which count as changed from here on; null where they are to stay.
+  /// The float32 numbers of a parameter, which count as changed from here on; null if they must not be changed.
   virtual float* open(const Parameter& parameter) = 0;
 };
 
@@ -36,13 +36,12 @@ class ParameterValues {
 struct BackwardOptions {
   /// Receives the gradients of parameters; null: the gradients of the parameters' own Model.
   Gradients* into = nullptr;
-  /// What all gradients are multiplied by.
+  /// All gradients are multiplied by this.
   double factor = 1;
-  /// If given: gradients that may be are added to these values themselves, when nothing more is computed from them,
-  /// and to nothing else. They are those of weights and biases of products, and of nothing but these. Unlike gradients,
-  /// values that were changed stay changed if backward() throws.
+  /// If set: the gradients of weights and biases that are used only in products are added directly to these values, at
+  /// the end of the pass, and nowhere else. Unlike gradients, changed values stay changed if backward() throws.
   ParameterValues* values = nullptr;
-  /// Nodes, inputs usually, whose own gradient Expr::grad() is to give afterwards.
+  /// Nodes, usually inputs, whose gradient Expr::grad() returns afterwards.
   std::vector<Expr> wanted;
 };
 
@@ -57,17 +56,17 @@ class ESPALIER_EXPORT Expr {
 
   Graph& graph() const;
   NodeId node() const { return NodeId{static_cast<std::int32_t>(parts_[1])}; }
-  /// Of a node of many rows, the shape of each.
+  /// If the node has many rows, the shape of one row.
   const Shape& shape() const;
   DType dtype() const;
   /// The number of rows: 1 unless the node has many rows.
   std::int32_t row_count() const;
   bool has_many_rows() const;
 
-  /// Computes the node, and what it needs, unless that was done before; returns a copy of the numbers. Those of many
-  /// rows are one tensor with another axis before all others.
+  /// Computes the node and everything it depends on, unless that was done before, and returns a copy of the numbers. If
+  /// the node has many rows, they are the first axis of the result.
   Tensor value() const;
-  /// value().item(): the number of a node with one element.
+  /// value().item(): the number, if the node has one element.
   double scalar() const;
 
   /// Differentiates this node, which must have one element, with respect to every parameter it depends on, and adds
@@ -86,7 +85,7 @@ class ESPALIER_EXPORT Expr {
   Whole parts_{};  // the slot; the generation, and the node below it
 };
 
-/// What an op takes: converts from an Expr or a parameter at the user's line, and remembers that line.
+/// The argument type of ops: converts from an Expr or a parameter at the user's line, and remembers that line.
 class Operand {
  public:
   Operand(const Expr& expr, const char* file = __builtin_FILE(),  // NOLINT(google-explicit-constructor)

@@ -1,10 +1,10 @@
-/// Graph: records operations and computes nothing until a value is asked for.
+/// Graph: records operations, and computes nothing until you ask for a value.
 ///
-/// Order of calls: make leaves on the graph (input, parameter, lookup), combine them with the functions of ops/, mark
-/// where each input's part begins with begin_instance(), then ask an Expr for value() or backward(). Recording may go
-/// on afterwards.
+/// Order of calls: make leaves on the graph (input, parameter, lookup), combine them with the functions of ops/, call
+/// begin_instance() before each new input, then call value() or backward() on an Expr. You can go on recording
+/// afterwards.
 ///
-/// What ops, cells and executors need of a graph is in its base, graph/recorder.h.
+/// The part of a graph that ops, cells and executors use is its base class (graph/recorder.h).
 ///
 /// Thread safety: one thread at a time; several graphs, in any threads, may share one Model that is not being changed.
 #pragma once
@@ -36,7 +36,7 @@ class ESPALIER_EXPORT Graph : public Recorder {
 
   /// A leaf with the numbers of `tensor`, which are copied. Refuses int32.
   Expr input(const Tensor& tensor, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE());
-  /// A leaf of the graph's element type.
+  /// A leaf with the graph's element type.
   Expr input(const Shape& shape, std::span<const float> values, const char* file = __builtin_FILE(),
              std::int32_t line = __builtin_LINE());
   /// The same from a list, as in input({2}, {x, y}).
@@ -51,8 +51,8 @@ class ESPALIER_EXPORT Graph : public Recorder {
     const std::vector<double> numbers(values.begin(), values.end());
     return input(Tensor::from(shape, numbers).to(options_.dtype), file, line);
   }
-  /// A leaf with many rows of this shape, one after the other in `values`; at least one. Every op runs once per row,
-  /// and it is one node however many rows it has.
+  /// A leaf with one or more rows of this shape, one after the other in `values`. It is a single node, and ops on it
+  /// run once per row.
   Expr rows(const Shape& row, std::span<const float> values, const char* file = __builtin_FILE(),
             std::int32_t line = __builtin_LINE());
   /// The same for rows anywhere in memory, each given by its address.
@@ -64,53 +64,57 @@ class ESPALIER_EXPORT Graph : public Recorder {
                                                       std::int32_t line = __builtin_LINE()) {
     return constant(Shape{}, static_cast<double>(value), file, line);
   }
-  /// A leaf with the same number everywhere.
+  /// A leaf whose elements are all `value`.
   Expr constant(const Shape& shape, double value, const char* file = __builtin_FILE(),
                 std::int32_t line = __builtin_LINE()) {
     return constant(shape, value, options_.dtype, file, line);
   }
   Expr constant(const Shape& shape, double value, DType dtype, const char* file = __builtin_FILE(),
                 std::int32_t line = __builtin_LINE());
-  /// The node of a parameter: one a graph, whoever asks. The parameter must outlive the graph's use.
+  /// The node of a parameter: always the same one within a graph. The parameter must outlive the graph's use.
   Expr parameter(const Parameter& parameter) { return record_parameter(parameter); }
-  /// What was recorded is computed with the numbers that parameters have now, not with those they had when they were
-  /// recorded: for a graph that is recorded while an update is under way (train/ahead.h). Refuses (UsageError) a graph
-  /// in which anything was computed already.
+  /// Computes recorded nodes with the present numbers of the parameters, instead of refusing those that changed since
+  /// they were recorded. For a graph that is recorded during an update (train/ahead.h). Refuses (UsageError) a graph in
+  /// which anything was computed already.
   void use_current_parameters();
-  /// What `make` records from parameters alone, such as weights that are normalised: one node a graph and uid
-  /// (new_uid()), whoever asks. All uses of it can then run together. Refuses what is not made from parameters alone.
+  /// A node that `make` records from parameters only, such as normalised weights: one node per graph and uid
+  /// (new_uid()), so that all its uses can run together. Refuses nodes that depend on anything else.
   Expr derived(std::uint64_t uid, const std::function<Expr(Graph&)>& make);
 
-  /// What is recorded from here on belongs to a new instance. Its key chooses the masks of dropout: give the number of
-  /// the input in the data set to make them independent of the order. The default is the number of the instance in its
-  /// minibatch, which Lanes count across all lanes.
+  /// Begins a new instance: nodes recorded from here on belong to it. The key selects its dropout masks. Pass the
+  /// number of the input in the data set to make masks independent of the order. The default is the number of the
+  /// instance in its minibatch, which Lanes count across all lanes.
   void begin_instance();
   void begin_instance(std::uint64_t key);
-  /// The keys that begin_instance() gives count from here on, if the graph is a part of a minibatch. Call it before the
-  /// first instance; clear() sets it to 0.
+  /// The first of the default keys, if this graph is only a part of a minibatch. Call it before the first instance;
+  /// clear() resets it to 0.
   void set_first_key(std::uint64_t key);
 
-  /// The step of this minibatch, which chooses the masks of dropout (GraphOptions::step).
+  /// The step of this minibatch, which selects the dropout masks (GraphOptions::step).
   std::uint64_t step();
   /// Sets it until clear(). Refuses (UsageError) if the graph has recorded a random op since it was made or cleared.
   void set_step(std::uint64_t step);
 
-  /// Computes these as the last run of a graph that is not to be differentiated: the memory of everything else is used
-  /// again as soon as nobody needs it. Asking for the value of another node afterwards computes that anew.
+  /// Computes these together, as one run, unless they were computed before: their value() then only copies. Values that
+  /// you ask for one by one run one by one.
+  void compute(std::span<const Expr> exprs);
+  void compute(std::initializer_list<Expr> exprs) { compute({exprs.begin(), exprs.size()}); }
+  /// Computes these outputs for inference: the memory of every other value is reused as soon as possible, and nothing
+  /// can be differentiated. If you ask for the value of another node afterwards, it is computed again.
   void finish(std::span<const Expr> outputs);
   void finish(std::initializer_list<Expr> outputs) { finish({outputs.begin(), outputs.size()}); }
-  /// The value of this node is to outlive finish() and backward(), which free what they no longer need.
+  /// Keeps the value of this node, which finish() and backward() would otherwise free.
   void keep(const Expr& expr);
 
-  /// Forgets all nodes and values. Every Expr made before is stale. What it found out about ops and shapes is kept, so
-  /// that recording the like again is faster than in a new graph.
+  /// Removes all nodes and values, and makes every earlier Expr stale. Signatures are kept, so that recording similar
+  /// inputs again is faster than in a new graph.
   void clear();
 
-  /// What ran together and what did not, and why: the steps of all runs so far.
+  /// The steps of all runs so far: which nodes ran together, which did not, and why.
   std::string explain() const;
-  /// The nodes, one a line.
+  /// The nodes, one per line.
   std::string list_nodes() const;
-  /// Of the runs since the graph was made or cleared.
+  /// Counts and times of the runs since the graph was made or cleared.
   Statistics statistics() const;
 
   using Recorder::instances;

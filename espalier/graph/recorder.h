@@ -130,6 +130,22 @@ class ESPALIER_EXPORT Recorder {
     return {instance_key_, std::exchange(random_ops_, random_ops_ + count)};
   }
 
+  // --- for tasks, whose instances take turns -------------------------------------------------------------------------
+
+  /// Where recording stands in an instance.
+  struct InstancePlace {
+    InstanceId instance = kNoInstance;
+    std::uint64_t key = 0;
+    std::uint32_t random_ops = 0;
+  };
+  InstancePlace instance_place() const { return {current_instance_, instance_key_, random_ops_}; }
+  /// Recording goes on there.
+  void go_on_at(const InstancePlace& place) {
+    current_instance_ = place.instance;
+    instance_key_ = place.key;
+    random_ops_ = place.random_ops;
+  }
+
   // --- for executors: the records, one entry a node ------------------------------------------------------------------
 
   const GraphOptions& options() const { return options_; }

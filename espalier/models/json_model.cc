@@ -5,11 +5,13 @@
 #include <optional>
 
 #include "espalier/models/json_net.h"
+#include "espalier/models/json_samples.h"
 #include "espalier/models/json_schema.h"
 #include "espalier/models/model_of.h"
 #include "espalier/models/registry.h"
 #include "espalier/models/text_lists.h"
 #include "espalier/ops/all.h"
+#include "espalier/train/q_error.h"
 
 namespace espalier::models {
 namespace {
@@ -27,12 +29,22 @@ class JsonModel final : public ModelOf<JsonLine, JsonInstance> {
   }
   std::vector<std::string> classes() const override { return schema_.classes(); }
   std::string describe() const override { return schema_.describe(); }
+  /// Numbers that are learnt as logarithms are measured by the factor by which they are missed, too.
+  std::vector<train::Metric> measure(std::span<const train::Prediction> predictions) const override {
+    std::vector<train::Metric> metrics = StandardModel::measure(predictions);
+    if (schema_.is_classification() || !schema_.is_logarithmic()) return metrics;
+    std::vector<train::Metric> factors = train::q_error_metrics(predictions);
+    metrics.insert(metrics.begin(), factors.begin(), factors.end());
+    return metrics;
+  }
+  std::vector<Value> samples() const override { return json_samples(schema_); }
 
  private:
   void list(SettingList& list) override {
     list.add("label", options_.label, "name of the field to learn; keys of a path have points between them");
     list.add("ignore", ignore_, "keys that are no inputs, with commas between them; \"Actual *\" stands for all such");
     list.add("task", options_.task, "what labels are", {"auto", "classification", "regression"});
+    list.add("group", group_, "name of a field; records that have the same value are never divided between splits");
     list.add("lists", options_.lists, "whether the order of items matters", {"auto", "sequences", "bags"});
     settings_.list(list);
   }
@@ -49,6 +61,11 @@ class JsonModel final : public ModelOf<JsonLine, JsonInstance> {
   }
   JsonLine from_json(const Value& value, const std::string& place) const override { return {value, place}; }
   std::string text_of(const JsonLine& record) const override { return record.value.to_text(); }
+
+  std::string group_of(const JsonLine& record, std::size_t number) const override {
+    const Value* group = record.value.is_map() && !group_.empty() ? record.value.find(group_) : nullptr;
+    return group == nullptr ? std::to_string(number) : "group " + group->to_text();
+  }
 
   void learn(std::span<const JsonLine> records) override {
     options_.ignore = comma_list(ignore_);
@@ -80,6 +97,7 @@ class JsonModel final : public ModelOf<JsonLine, JsonInstance> {
   }
 
   std::string ignore_;
+  std::string group_;
   JsonSchemaOptions options_;
   JsonSettings settings_;
   JsonSchema schema_;

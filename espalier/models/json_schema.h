@@ -104,6 +104,8 @@ class ESPALIER_EXPORT JsonSchema {
   JsonInstance encode(const Value& record, bool labelled, std::string_view place) const;
 
   bool is_classification() const { return classification_; }
+  /// Whether the label is a number that is learnt as its logarithm.
+  bool is_logarithmic() const { return logarithmic_; }
   const std::vector<std::string>& classes() const { return classes_; }
   /// A predicted number, from the output of a network that learnt targets.
   double number_of(double output) const;

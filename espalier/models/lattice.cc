@@ -31,6 +31,18 @@ class LatticeTagger final : public ModelOf<data::TaggedSentence, Lattice> {
         characters_.size() - 1, min_count_, lexicon_.size(), word_min_count_, tags_.size(),
         has_spans(tags_) ? "tags mark spans" : "a tag stands for itself");
   }
+  /// Characters that are in no word, and some words of the lexicon, alone and together.
+  std::vector<Value> samples() const override {
+    constexpr std::int32_t kWords = 20;
+    std::vector<Value> records{Value::map({{"text", "?"}}), Value::map({{"text", "???"}})};
+    std::string all = "?";
+    for (std::int32_t w = 0; w < std::min(kWords, lexicon_.size()); ++w) {
+      records.push_back(Value::map({{"text", lexicon_.word(w)}}));
+      all += lexicon_.word(w) + lexicon_.word(w);
+    }
+    records.push_back(Value::map({{"text", all}}));
+    return records;
+  }
 
  private:
   void list(SettingList& list) override {
@@ -95,7 +107,8 @@ class LatticeTagger final : public ModelOf<data::TaggedSentence, Lattice> {
     net_.emplace(model, settings_,
                  LatticeCounts{.characters = characters_.size(),
                                .words = std::max(lexicon_.size(), 1),
-                               .tags = static_cast<std::int32_t>(tags_.size())});
+                               .tags = static_cast<std::int32_t>(tags_.size())},
+                 form());
   }
   Lattice encode(const data::TaggedSentence& record, bool labelled) const override {
     Lattice lattice;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -112,8 +113,7 @@ class ModelOf : public StandardModel {
 
   data::ReadReport predict(data::Input input, const PredictOptions& options,
                            const std::function<void(const Value& answer)>& done) const final {
-    const RecordSource<Record> asked =
-        options.json_lines ? json_source(std::move(input), options.read) : source(std::move(input), options.read);
+    const RecordSource<Record> asked = source_for(std::move(input), options);
     const std::int64_t most = options.batch * thread_count();
     std::vector<Record> records;
     std::vector<Instance> instances;
@@ -129,9 +129,12 @@ class ModelOf : public StandardModel {
           asked.refuse(error);
         }
       }
-      train::predict(
+      train::predict_groups(
           std::ssize(records),
-          [&](Graph& graph, std::int64_t i) { return output_of(graph, instances[static_cast<std::size_t>(i)]); },
+          [&](Graph& graph, std::int64_t begin, std::int64_t end) {
+            return outputs_of(graph, std::span<const Instance>(instances).subspan(
+                                         static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
+          },
           [&](std::int64_t i, const Tensor& value) {
             done(answer(records[static_cast<std::size_t>(i)], instances[static_cast<std::size_t>(i)], value));
           });
@@ -139,9 +142,22 @@ class ModelOf : public StandardModel {
     return asked.report();
   }
 
+  std::vector<Expr> record_outputs(Graph& graph, data::Input input, const PredictOptions& options,
+                                   std::int64_t most) const final {
+    const RecordSource<Record> asked = source_for(std::move(input), options);
+    std::vector<Expr> outputs;
+    for (Record record; std::ssize(outputs) < most && asked.next(record);) {
+      graph.begin_instance();
+      outputs.push_back(output_of(graph, encode(record, false)));
+    }
+    return outputs;
+  }
+
  protected:
   /// The records of a file in the model's own format.
   virtual RecordSource<Record> open(data::Input input, const data::ReadOptions& options) const = 0;
+  /// Whether open() reads JSON lines too, so that from_json() is not needed for files.
+  virtual bool reads_json() const { return false; }
   /// The records of a folder that is one part of the data. Refuses (UsageError) all by default: most formats are files.
   virtual RecordSource<Record> open_folder(const std::filesystem::path& folder, const data::ReadOptions&) const {
     throw UsageError(folder.string() + ": expected a file, or a folder with \"train\" in the name of a file there");
@@ -159,12 +175,23 @@ class ModelOf : public StandardModel {
   virtual Instance encode(const Record& record, bool labelled) const = 0;
   virtual std::int64_t nodes_of(const Instance& instance) const = 0;
   virtual Expr output_of(Graph& graph, const Instance& instance) const = 0;
+  /// Of several instances, one by one by default.
+  virtual std::vector<Expr> outputs_of(Graph& graph, std::span<const Instance> instances) const {
+    std::vector<Expr> outputs;
+    for (const Instance& instance : instances) {
+      graph.begin_instance();
+      outputs.push_back(output_of(graph, instance));
+    }
+    return outputs;
+  }
   virtual Expr loss_of(Graph& graph, const Instance& instance, Expr& output) const = 0;
   virtual void read_output(const Instance& instance, const Tensor& output, train::Prediction& prediction) const = 0;
   virtual Value answer(const Record& record, const Instance& instance, const Tensor& output) const = 0;
 
   const std::vector<Record>& records(train::Split split) const { return records_[static_cast<std::size_t>(split)]; }
   const std::vector<Instance>& of(train::Split split) const { return instances_[static_cast<std::size_t>(split)]; }
+
+  const Instance& instance(train::Split split, std::int64_t i) const { return of(split)[static_cast<std::size_t>(i)]; }
 
   RecordSource<Record> json_source(data::Input input, const data::ReadOptions& options) const {
     const auto reader = std::make_shared<data::JsonLinesReader>(std::move(input), options);
@@ -186,8 +213,10 @@ class ModelOf : public StandardModel {
   }
 
  private:
-  const Instance& instance(train::Split split, std::int64_t i) const { return of(split)[static_cast<std::size_t>(i)]; }
-
+  RecordSource<Record> source_for(data::Input input, const PredictOptions& options) const {
+    return options.json_lines && !reads_json() ? json_source(std::move(input), options.read)
+                                               : source(std::move(input), options.read);
+  }
   RecordSource<Record> source(data::Input input, const data::ReadOptions& options) const {
     return input.is_folder() ? open_folder(input.name(), options) : open(std::move(input), options);
   }

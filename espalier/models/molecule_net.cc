@@ -200,6 +200,8 @@ std::pair<std::vector<Expr>, std::vector<float>> known(const Expr& output, std::
 void MoleculeSettings::list(SettingList& list) {
   list.add("network", network, "how atoms learn of each other", {"message_passing", "weave"});
   list.add("hidden", hidden, "size of an atom's state", 1, 4096);
+  list.add("readout", readout,
+           "how the answer follows from the atoms: a linear layer of their sum, or two of their mean", {"sum", "mean"});
   list.add("rounds", rounds, "rounds of messages between neighbours", 1, 64);
   list.add("dropout", dropout, "dropout of the sum over the atoms", 0, 0.99);
 }
@@ -207,12 +209,16 @@ void MoleculeSettings::list(SettingList& list) {
 MoleculeNet::MoleculeNet(Model& model, const MoleculeSettings& settings, const MoleculeCounts& counts)
     : settings_(checked_molecules(settings)),
       network_(make_molecule_network(model, settings_, counts)),
-      readout_(model / "readout", settings.hidden, counts.targets) {}
+      readout_(model / "readout", settings.hidden, counts.targets) {
+  if (settings_.readout == "mean") middle_.emplace(model / "middle", settings.hidden, settings.hidden);
+}
 MoleculeNet::~MoleculeNet() = default;
 
 Expr MoleculeNet::output(Graph& graph, const Molecule& molecule) const {
   if (molecule.atoms.empty()) throw UsageError("molecules: a molecule has no atoms");
-  return readout_(dropout(network_->sum_of_atoms(graph, molecule), settings_.dropout));
+  Expr atoms = network_->sum_of_atoms(graph, molecule);
+  if (middle_) atoms = relu((*middle_)(atoms * (1.0 / static_cast<double>(molecule.atoms.size()))));
+  return readout_(dropout(atoms, settings_.dropout));
 }
 
 Expr MoleculeNet::regression_loss(const Expr& output, std::span<const float> targets) {

@@ -3,7 +3,8 @@
 /// message_passing (Gilmer et al., 2017, with the gated units of Li et al., 2016): h_v starts as the embedding of the
 /// kind of atom v, plus its features times a matrix if there are any. In each round
 ///   m_v = sum over the bonds to neighbours u of h_u A_k, with a matrix A_k per kind k of bond;   h_v = GRU(m_v, h_v)
-/// and the answer is (sum over v of h_v) w + b.
+/// and the answer is (sum over v of h_v) w + b. With the readout "mean",
+/// it is relu((mean over v of h_v) M + m) w + b.
 ///
 /// weave (Kearnes et al., 2016): atoms a_v and pairs p_uv of atoms, at most two bonds apart, have states. In each round
 ///   a_v' = relu([relu(a_v W_aa), sum over u of relu(p_uv W_pa)] W_a)
@@ -38,6 +39,7 @@ namespace espalier::models {
 
 struct ESPALIER_EXPORT MoleculeSettings {
   std::string network = "message_passing";
+  std::string readout = "sum";  // or "mean"
   std::int32_t hidden = 64;
   std::int32_t rounds = 4;
   double dropout = 0;  // of the sum over the atoms
@@ -71,6 +73,7 @@ class ESPALIER_EXPORT MoleculeNet {
   MoleculeSettings settings_;
   std::unique_ptr<const Network> network_;
   nn::Linear readout_;
+  std::optional<nn::Linear> middle_;  // before readout_
 };
 
 }  // namespace espalier::models

@@ -7,14 +7,19 @@ namespace espalier::models {
 std::span<const Entry> registry() {
   static constexpr std::array kEntries{
       Entry{"sentiment", "Classifies phrases by their parse trees: treebanks such as the Stanford Sentiment Treebank.",
-            make_sentiment},
+            "--data sst --epochs 6 --average-decay 0.999 --out sentiment.run", make_sentiment},
       Entry{"tagger", "Tags the words of sentences: parts of speech from CoNLL-U, named entities from CoNLL columns.",
-            make_tagger},
+            "--data train.conllu --held-out-data dev.conllu --crf false --out pos.run", make_tagger},
       Entry{"relatedness", "Tells how related two sentences are, from their dependency trees: SICK or JSON lines.",
-            make_relatedness},
+            "--data sick/parsed --vectors vectors.300.txt.gz --out relatedness.run", make_relatedness},
       Entry{"lattice", "Tags characters with the help of a lexicon: named entities in Chinese, from columns.",
-            make_lattice},
-      Entry{"json", "Learns a field of any JSON lines from all other fields: a class or a number.", make_json},
+            "--data resume --lexicon words.txt --out names.run", make_lattice},
+      Entry{"molecules", "Predicts numbers or classes of molecules: tables with SMILES, SDF. Needs RDKit.",
+            "--data esol.csv --targets \"log solubility\" --test 0.1 --out esol.run", make_molecules},
+      Entry{"plans", "Predicts how long queries run, from PostgreSQL's plans: EXPLAIN (ANALYZE, FORMAT JSON).",
+            "--data plans.jsonl --test 0.2 --out plans.run", make_plans},
+      Entry{"json", "Learns a field of any JSON lines from all other fields: a class or a number.",
+            "--data tickets.jsonl --label priority --out priority.run", make_json},
   };
   return kEntries;
 }

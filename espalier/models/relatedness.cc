@@ -43,6 +43,15 @@ class Relatedness final : public ModelOf<data::ParsedPair, TreePair> {
                        words_.size() - 1, min_count_, trees_ ? "dependency trees" : "chains of words",
                        settings_.scores);
   }
+  /// A word without dependents, and words with one, two and three.
+  std::vector<Value> samples() const override {
+    const auto sentence = [](const std::vector<Value>& heads) {
+      return Value::map({{"words", Value::list(std::vector<Value>(heads.size(), "a"))}, {"heads", Value::list(heads)}});
+    };
+    const Value word = sentence({0});
+    const Value tree = sentence({0, 1, 1, 2, 2, 2, 3});
+    return {Value::map({{"a", word}, {"b", tree}}), Value::map({{"a", tree}, {"b", word}})};
+  }
 
  private:
   void list(SettingList& list) override {
@@ -122,7 +131,7 @@ class Relatedness final : public ModelOf<data::ParsedPair, TreePair> {
     words_ = vectors_.with_words_of_file(Words(counts, min_count_));
   }
   void make_network(Model& model) override {
-    net_.emplace(model, settings_, words_.size(), vectors_.table(words_, settings_.embedding));
+    net_.emplace(model, settings_, words_.size(), vectors_.table(words_, settings_.embedding), form());
   }
   TreePair encode(const data::ParsedPair& record, bool labelled) const override {
     if (labelled && !(record.relatedness >= 1 && record.relatedness <= settings_.scores))

@@ -31,6 +31,10 @@ class Sentiment final : public ModelOf<data::LabelledTree, BinaryTree> {
     return fmt::format("{} words that occur at least {} times; {} classes; cell {}\n", words_.size() - 1, min_count_,
                        settings_.classes, settings_.cell);
   }
+  /// A word, and a tree with both kinds of children on both sides.
+  std::vector<Value> samples() const override {
+    return {Value::map({{"tree", "(1 a)"}}), Value::map({{"tree", "(1 (1 (1 a) (1 b)) (1 (1 c) (1 (1 d) (1 e))))"}})};
+  }
 
  private:
   void list(SettingList& list) override {
@@ -77,7 +81,7 @@ class Sentiment final : public ModelOf<data::LabelledTree, BinaryTree> {
     words_ = vectors_.with_words_of_file(Words(counts, min_count_));
   }
   void make_network(Model& model) override {
-    net_.emplace(model, settings_, words_.size(), vectors_.table(words_, settings_.embedding));
+    net_.emplace(model, settings_, words_.size(), vectors_.table(words_, settings_.embedding), form());
   }
   BinaryTree encode(const data::LabelledTree& record, bool) const override {
     BinaryTree tree = binary_tree(record.tree);

@@ -62,11 +62,13 @@ SettingList StandardModel::settings() {
   return all;
 }
 
+Value StandardModel::description() {
+  return Value::map({{"format", kFormat}, {"model", name()}, {"settings", settings().to_value()}, {"facts", facts()}});
+}
+
 void StandardModel::save(const fs::path& folder) {
-  const Value value =
-      Value::map({{"format", kFormat}, {"model", name()}, {"settings", settings().to_value()}, {"facts", facts()}});
   ensure_writable_folder(folder);
-  write_file_atomically(folder / kFile, value.to_text() + "\n");
+  write_file_atomically(folder / kFile, description().to_text() + "\n");
 }
 
 DataPlaces find_data(const fs::path& path) {
@@ -160,21 +162,27 @@ const Entry& entry_of(std::string_view name) {
 }  // namespace
 
 std::string_view summary_of(std::string_view name) { return entry_of(name).summary; }
+std::string_view example_of(std::string_view name) { return entry_of(name).example; }
 std::unique_ptr<StandardModel> make(std::string_view name) { return entry_of(name).make(); }
 
-std::unique_ptr<StandardModel> load(const fs::path& folder) {
-  const fs::path path = folder / kFile;
-  const Value value = data::read_json(path);
+std::unique_ptr<StandardModel> restore(const Value& value, std::string_view source, Form form) {
   std::unique_ptr<StandardModel> model;
   try {
     if (value.at("format").as_integer() != kFormat)
       throw UsageError(fmt::format("its format is {}, not {}", value.at("format").to_text(), kFormat));
     model = make(value.at("model").as_string());
     model->settings().assign(value.at("settings"));
+    model->record_as(form);
     model->restore(value.at("facts"));
   } catch (const UsageError& error) {
-    throw DataError(fmt::format("{}: this does not describe a model: {}", path.string(), error.what()));
+    throw DataError(fmt::format("{}: this does not describe a model: {}", source, error.what()));
   }
+  return model;
+}
+
+std::unique_ptr<StandardModel> load(const fs::path& folder, Form form) {
+  const fs::path path = folder / kFile;
+  std::unique_ptr<StandardModel> model = restore(data::read_json(path), path.string(), form);
   const fs::path best = folder / "best.safetensors";
   model->weights().load(fs::exists(best) ? best : folder / "weights.safetensors");
   return model;

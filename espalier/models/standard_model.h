@@ -28,6 +28,7 @@
 #include "espalier/data/input.h"
 #include "espalier/data/record_reader.h"
 #include "espalier/data/value.h"
+#include "espalier/models/form.h"
 #include "espalier/models/settings.h"
 #include "espalier/nn/model.h"
 #include "espalier/train/task.h"
@@ -60,6 +61,10 @@ class ESPALIER_EXPORT StandardModel : public train::Task {
   /// To be changed before build(). The list refers to the model.
   SettingList settings();
 
+  /// How instances are recorded, where a model has a choice: Form::kRows by default, which is faster. Call it before
+  /// build().
+  void record_as(Form form) { form_ = form; }
+
   /// Reads the data; see DataPlaces. Returns what was left out as damaged. Refuses what the readers refuse, and no
   /// training data (DataError).
   virtual data::ReadReport read_data(const DataPlaces& places, const data::ReadOptions& options = {}) = 0;
@@ -76,6 +81,15 @@ class ESPALIER_EXPORT StandardModel : public train::Task {
   virtual data::ReadReport predict(data::Input input, const PredictOptions& options,
                                    const std::function<void(const Value& answer)>& done) const = 0;
 
+  /// Records the outputs of the first `most` records of an input, which predict() would read: one Expr per record.
+  virtual std::vector<Expr> record_outputs(Graph& graph, data::Input input, const PredictOptions& options,
+                                           std::int64_t most) const = 0;
+  /// Records as JSON that together use all ops and shapes of the network, for exporting it (onnx/onnx.h): made from
+  /// vocabularies and settings. Empty for a model that cannot tell.
+  virtual std::vector<Value> samples() const { return {}; }
+
+  /// What save() writes.
+  Value description();
   /// Writes `model.json` into a folder, which it makes if it is missing: settings, vocabularies, labels, all that
   /// load() needs beside the weights.
   void save(const std::filesystem::path& folder);
@@ -84,7 +98,8 @@ class ESPALIER_EXPORT StandardModel : public train::Task {
   virtual std::string describe() const = 0;
 
  protected:
-  friend ESPALIER_EXPORT std::unique_ptr<StandardModel> load(const std::filesystem::path& folder);
+  friend ESPALIER_EXPORT std::unique_ptr<StandardModel> restore(const Value& description, std::string_view source,
+                                                                Form form);
 
   /// The settings of the model itself.
   virtual void list(SettingList& list) = 0;
@@ -98,6 +113,7 @@ class ESPALIER_EXPORT StandardModel : public train::Task {
     std::int32_t split_seed = 1;
   };
   const Common& common() const { return common_; }
+  Form form() const { return form_; }
   /// The weights from here on.
   Model& set_weights(std::unique_ptr<Model> weights) {
     weights_ = std::move(weights);
@@ -106,6 +122,7 @@ class ESPALIER_EXPORT StandardModel : public train::Task {
 
  private:
   Common common_;
+  Form form_ = Form::kRows;
   std::unique_ptr<Model> weights_;
 };
 
@@ -113,10 +130,16 @@ class ESPALIER_EXPORT StandardModel : public train::Task {
 ESPALIER_EXPORT std::span<const std::string_view> names();
 /// One sentence on what a model does and what it reads.
 ESPALIER_EXPORT std::string_view summary_of(std::string_view name);
+/// Options with which the command trains it: "--data sst --epochs 6".
+ESPALIER_EXPORT std::string_view example_of(std::string_view name);
 /// A model of a name, with default settings. Refuses (UsageError), with the nearest name, one that is not there.
 ESPALIER_EXPORT std::unique_ptr<StandardModel> make(std::string_view name);
+/// The model of a description, which `source` names in errors, with weights still to be loaded. Refuses (DataError)
+/// anything else.
+ESPALIER_EXPORT std::unique_ptr<StandardModel> restore(const Value& description, std::string_view source,
+                                                       Form form = Form::kRows);
 /// The model of a folder of a run, with the best weights there: `best.safetensors`, or, in a run without held-out data,
 /// `weights.safetensors`. Refuses (ResourceError) files that cannot be read, and (DataError) files of anything else.
-ESPALIER_EXPORT std::unique_ptr<StandardModel> load(const std::filesystem::path& folder);
+ESPALIER_EXPORT std::unique_ptr<StandardModel> load(const std::filesystem::path& folder, Form form = Form::kRows);
 
 }  // namespace espalier::models

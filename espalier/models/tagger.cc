@@ -29,6 +29,17 @@ class Tagger final : public ModelOf<data::TaggedSentence, TaggedSentence> {
                        min_count_, characters_.size() - 1, tags_.size(),
                        has_spans(tags_) ? "tags mark spans" : "a tag stands for itself");
   }
+  /// Known and unknown words, and such as are spelled and not.
+  std::vector<Value> samples() const override {
+    std::vector<Value> words{"?", "??", "a"};
+    for (const Words* known : {&words_, &spelled_})
+      if (const std::vector<std::string> list = known->list(); !list.empty())
+        words.insert(words.end(), {list.front(), list.back()});
+    std::vector<Value> records;
+    for (const Value& word : words) records.push_back(Value::map({{"words", Value::list({word})}}));
+    records.push_back(Value::map({{"words", Value::list(words)}}));
+    return records;
+  }
 
  private:
   void list(SettingList& list) override {
@@ -92,7 +103,7 @@ class Tagger final : public ModelOf<data::TaggedSentence, TaggedSentence> {
         model, settings_,
         TaggerCounts{
             .words = words_.size(), .characters = characters_.size(), .tags = static_cast<std::int32_t>(tags_.size())},
-        vectors_.table(words_, settings_.embedding));
+        vectors_.table(words_, settings_.embedding), form());
   }
   TaggedSentence encode(const data::TaggedSentence& record, bool labelled) const override {
     TaggedSentence sentence;

@@ -1,7 +1,7 @@
-/// Ahead: the next minibatch is recorded while this one runs.
+/// Ahead: records the next minibatch while this one runs.
 ///
-/// Recording asks for the shapes of parameters and not for their numbers, so it need not wait for an update. With two
-/// graphs in turns, a thread of the pool records one while the caller runs the other:
+/// Recording needs the shapes of parameters but not their numbers, so it need not wait for an update. Of two graphs, a
+/// thread of the pool records one while the caller runs the other:
 ///
 ///   train::Ahead ahead;
 ///   ahead.run(
@@ -9,17 +9,17 @@
 ///       [&](Graph& graph, std::int64_t i) { return net.loss(graph, batch(i)); },              // beside the update
 ///       [&](const Expr& loss, std::int64_t i) { sgd.minimise(loss); total += loss.scalar(); });
 ///
-/// It pays where a minibatch cannot be divided among threads: one small instance at a time. Where it can be,
-/// train::Lanes divide recording and all the rest, and leave no thread to record ahead (docs/figures/cells.md has the
-/// figures).
+/// It pays if a minibatch cannot be divided among threads, as with one small instance at a time. Otherwise use
+/// train::Lanes, which divides recording and everything else, and leaves no thread for recording ahead
+/// (docs/figures/cells.md has the figures).
 ///
 /// The numbers are those of recording and running one minibatch after the other, to the bit. That includes the masks of
 /// dropout: the caller's thread takes the step of each minibatch from the counter (GraphOptions::step), in order,
 /// before it is recorded. So while minibatch i runs, the counter has moved past i + 1: save it after run(), or choose
 /// the steps with graph.set_step() in `record`.
 ///
-/// Thread safety: one thread at a time. What `record` does must be safe beside `run`: it may read the model's
-/// structure, which no update changes, but not its numbers, nor anything else that `run` changes.
+/// Thread safety: one thread at a time. `record` runs in parallel with `run`: it may read the structure of the model,
+/// which no update changes, but not its numbers or anything else that `run` changes.
 #pragma once
 
 #include <array>
@@ -39,11 +39,10 @@ class ESPALIER_EXPORT Ahead {
  public:
   explicit Ahead(const GraphOptions& options = {});
 
-  /// For each i from 0 to count - 1, in order: calls record(graph, i) with an empty graph, and run(recorded, i) with
-  /// what that gave: a loss, outputs, anything that can be copied. While run(recorded, i) is under way, i + 1 is
-  /// recorded in the other graph. Exprs of i are for run(recorded, i): their graph is cleared afterwards. Where
-  /// recording i + 1 throws, run(recorded, i) is finished before the exception comes out of here; where run() throws,
-  /// no further one is called.
+  /// For each i from 0 to count - 1, in order: calls record(graph, i) with an empty graph, then run(recorded, i) with
+  /// its result: a loss, outputs, anything that can be copied. During run(recorded, i), i + 1 is recorded in the other
+  /// graph. Exprs of i are valid only within run(recorded, i); their graph is cleared afterwards. If recording i + 1
+  /// throws, run(recorded, i) finishes before the exception is passed on. If run() throws, no further call is made.
   template <class Record, class Run>
   void run(std::int64_t count, const Record& record, const Run& run) {
     std::array<std::optional<std::invoke_result_t<const Record&, Graph&, std::int64_t>>, 2> recorded;
@@ -64,7 +63,7 @@ class ESPALIER_EXPORT Ahead {
     }
   }
 
-  /// Of all minibatches so far. Not to be asked for while they run.
+  /// Of all minibatches so far. Do not call it during run().
   Statistics statistics() const;
 
  private:

@@ -33,13 +33,12 @@ GradientMaker::Recorded GradientMaker::record(Graph& graph, Part part) const {
   Recorded recorded;
   std::vector<Expr> losses;
   losses.reserve(part.size());
-  for (const std::size_t instance : part) {
-    graph.begin_instance(instance);
-    losses.push_back(task_.record(graph, Split::kTrain, static_cast<std::int64_t>(instance), recorded.outputs));
-    if (options_.measure)
-      recorded.ends.push_back(recorded.outputs.size());
-    else
-      recorded.outputs.clear();
+  const std::vector<std::int64_t> instances(part.begin(), part.end());
+  for (const train::Recorded& of : task_.record_all(graph, Split::kTrain, instances)) {
+    losses.push_back(of.loss);
+    if (!options_.measure) continue;
+    recorded.outputs.insert(recorded.outputs.end(), of.outputs.begin(), of.outputs.end());
+    recorded.ends.push_back(recorded.outputs.size());
   }
   for (const Expr& output : recorded.outputs) graph.keep(output);
   recorded.loss = sum(losses);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -47,13 +48,14 @@ inline double sum_of(const Tensor& loss) {
 template <class Read, class Done>
 void for_each_output(const Task& task, Split split, const Read& read, const Done& done) {
   const auto work = [&](Graph& graph, std::int64_t begin, std::int64_t end) {
+    std::vector<std::int64_t> instances(static_cast<std::size_t>(end - begin));
+    std::iota(instances.begin(), instances.end(), begin);
     std::vector<Expr> outputs;
     std::vector<std::size_t> ends;  // of each instance's outputs, behind which its loss is
-    for (std::int64_t instance = begin; instance < end; ++instance) {
-      graph.begin_instance(static_cast<std::uint64_t>(instance));
-      const Expr loss = task.record(graph, split, instance, outputs);
+    for (const Recorded& recorded : task.record_all(graph, split, instances)) {
+      outputs.insert(outputs.end(), recorded.outputs.begin(), recorded.outputs.end());
       ends.push_back(outputs.size());
-      outputs.push_back(loss);
+      outputs.push_back(recorded.loss);
     }
     graph.finish(outputs);
     std::size_t at = 0;

@@ -1,8 +1,8 @@
 /// Lanes: a minibatch divided among threads, each part in a graph of its own.
 ///
-/// Steps of one graph are divided among threads by rows, which pays for large steps only. Instances that have nothing
-/// to do with each other are better divided before they are recorded: then recording, scheduling and planning are
-/// divided too, and no step waits for another thread.
+/// A single graph divides its steps among threads by rows, which pays only for large steps. Independent instances are
+/// better divided before they are recorded: then recording, scheduling and planning run in parallel too, and no step
+/// waits for another thread.
 ///
 ///   train::Lanes lanes;
 ///   lanes.run(sizes, [&](train::Lane& lane, std::int64_t begin, std::int64_t end) {  // of the instances: words, nodes
@@ -38,7 +38,7 @@
 
 namespace espalier::train {
 
-/// What one thread works with.
+/// The graph and gradients of one thread.
 struct Lane {
   explicit Lane(const GraphOptions& options) : graph(options) {}
 
@@ -53,32 +53,31 @@ class ESPALIER_EXPORT Lanes {
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;
 
-  /// Calls work(lane, begin, end) for parts of the instances whose sizes add up to about the same, one for each thread
-  /// and none without instances. The lane's graph and gradients are empty then. Where there is one part, its steps are
+  /// Divides the instances into parts of about equal total size, one per thread and none empty, and calls
+  /// work(lane, begin, end) for each, with an empty graph and empty gradients. If there is only one part, its steps are
   /// divided among the threads. Refuses (UsageError) a size below 0.
   ///
-  /// There are fewer parts where they would have less than about `least` instances. One graph may keep the threads busy
-  /// by itself, as a recursion over both directions of some sequences does two: then large parts pay more than many.
+  /// Makes fewer parts if they would have less than about `least` instances. Few large parts are better if one graph
+  /// keeps several threads busy, as a recursion over both directions of a sequence does.
   template <class Work>
   void run(std::span<const std::int64_t> sizes, const Work& work, std::int64_t least = 1) {
     open(sizes, least);
     run_opened(work);
   }
-  /// The same for instances that are all of one size.
+  /// The same for instances of equal size.
   template <class Work>
   void run(std::int64_t count, const Work& work, std::int64_t least = 1) {
     open(count, least);
     run_opened(work);
   }
 
-  /// Those that the last run used, in the order of its parts.
+  /// The lanes that the last run used, in the order of its parts.
   const std::vector<Lane*>& used() const { return used_; }
-  /// The sum of their gradients, which is made at the first call after a run: it is the first lane's afterwards.
+  /// The sum of their gradients, computed by the first call after a run and kept in the first lane.
   Gradients& gradients();
-  /// Their gradients, in the order of the parts, as Optimizer::step() takes them: one for each, or their sum alone once
-  /// it was asked for.
+  /// The gradients for Optimizer::step(): one per part, in order, or only their sum after a call of gradients().
   const std::vector<Gradients*>& gradients_of_parts() const { return of_parts_; }
-  /// Of the last run: the counts of all lanes together, the seconds of the first, beside which the others ran.
+  /// Of the last run: the total counts of all lanes, and the times of the first, since the others ran in parallel.
   Statistics statistics() const;
 
  private:

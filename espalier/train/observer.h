@@ -111,6 +111,7 @@ class ESPALIER_EXPORT Observer {
   virtual void run_started(const RunStarted& event);
   virtual void epoch_started(const EpochStarted& event);
   virtual void step_done(const StepDone& event);
+  /// First with `done` 0, when the evaluation begins.
   virtual void evaluation_progress(Split split, std::int64_t done, std::int64_t total);
   virtual void evaluated(const Evaluated& event);
   virtual void epoch_done(const EpochSummary& event);

@@ -10,16 +10,26 @@ namespace espalier::train {
 
 void predict(std::int64_t count, const std::function<Expr(Graph& graph, std::int64_t i)>& output,
              const std::function<void(std::int64_t i, const Tensor& value)>& done) {
+  const auto one_by_one = [&](Graph& graph, std::int64_t begin, std::int64_t end) {
+    std::vector<Expr> outputs;
+    for (std::int64_t i = begin; i < end; ++i) {
+      graph.begin_instance(static_cast<std::uint64_t>(i));
+      outputs.push_back(output(graph, i));
+    }
+    return outputs;
+  };
+  predict_groups(count, one_by_one, done);
+}
+
+void predict_groups(std::int64_t count,
+                    const std::function<std::vector<Expr>(Graph& graph, std::int64_t begin, std::int64_t end)>& record,
+                    const std::function<void(std::int64_t i, const Tensor& value)>& done) {
   std::mutex mutex;
   std::map<std::int64_t, std::vector<Tensor>> groups;  // by their first instance
   for_each_group(
       count,
       [&](Graph& graph, std::int64_t begin, std::int64_t end) {
-        std::vector<Expr> outputs;
-        for (std::int64_t i = begin; i < end; ++i) {
-          graph.begin_instance(static_cast<std::uint64_t>(i));
-          outputs.push_back(output(graph, i));
-        }
+        const std::vector<Expr> outputs = record(graph, begin, end);
         graph.finish(outputs);
         std::vector<Tensor> values;
         values.reserve(outputs.size());

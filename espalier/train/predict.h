@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "espalier/base/export.h"
 #include "espalier/graph/expr.h"
@@ -18,5 +19,11 @@ namespace espalier::train {
 /// Thread safety: calls `output` from several threads at once, and `done` from the caller's.
 ESPALIER_EXPORT void predict(std::int64_t count, const std::function<Expr(Graph& graph, std::int64_t i)>& output,
                              const std::function<void(std::int64_t i, const Tensor& value)>& done);
+
+/// The same for a model that records several instances together: record(graph, begin, end) gives an output for each.
+ESPALIER_EXPORT void predict_groups(
+    std::int64_t count,
+    const std::function<std::vector<Expr>(Graph& graph, std::int64_t begin, std::int64_t end)>& record,
+    const std::function<void(std::int64_t i, const Tensor& value)>& done);
 
 }  // namespace espalier::train

@@ -33,4 +33,19 @@ double quantile(std::span<const double> values, double share) {
   return sorted[below] + part * (sorted[below + 1] - sorted[below]);
 }
 
+std::vector<Metric> q_error_metrics(std::span<const Prediction> predictions) {
+  std::vector<double> expected;
+  std::vector<double> predicted;
+  for (const Prediction& one : predictions) {
+    expected.insert(expected.end(), one.expected.begin(), one.expected.end());
+    predicted.insert(predicted.end(), one.predicted.begin(), one.predicted.end());
+  }
+  const std::vector<double> errors = q_errors(expected, predicted);
+  double logarithms = 0;
+  for (const double error : errors) logarithms += std::log(error);
+  return {{"q_error_mean", std::exp(logarithms / static_cast<double>(errors.size())), false},
+          {"q_error_median", quantile(errors, 0.5), false},
+          {"q_error_p95", quantile(errors, 0.95), false}};
+}
+
 }  // namespace espalier::train

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "espalier/base/export.h"
+#include "espalier/train/task.h"
 
 namespace espalier::train {
 
@@ -16,5 +17,9 @@ ESPALIER_EXPORT std::vector<double> q_errors(std::span<const double> expected, s
 /// The smallest number that a share (0 to 1) of the values does not exceed, interpolated between the two values next to
 /// it: 0.5 is the median. NaN without values. Refuses (UsageError) a share outside 0 to 1.
 ESPALIER_EXPORT double quantile(std::span<const double> values, double share);
+
+/// Of all predictions: the geometric mean, the median and the 95th percentile of their q-errors, as "q_error_mean",
+/// "q_error_median" and "q_error_p95". NaN without predictions. Refuses (UsageError) what q_errors() refuses.
+ESPALIER_EXPORT std::vector<Metric> q_error_metrics(std::span<const Prediction> predictions);
 
 }  // namespace espalier::train

@@ -50,6 +50,18 @@ std::string_view words_of(Split split) { return split == Split::kHeldOut ? "held
 
 Task::~Task() = default;
 std::int64_t Task::nodes(Split, std::int64_t) const { return 1; }
+
+std::vector<Recorded> Task::record_all(Graph& graph, Split split, std::span<const std::int64_t> instances) const {
+  std::vector<Recorded> all;
+  all.reserve(instances.size());
+  for (const std::int64_t instance : instances) {
+    graph.begin_instance(static_cast<std::uint64_t>(instance));
+    Recorded& recorded = all.emplace_back();
+    recorded.loss = record(graph, split, instance, recorded.outputs);
+  }
+  return all;
+}
+
 void Task::read(Split, std::int64_t, std::span<const Tensor>, Prediction&) const {}
 Answers Task::answers() const { return Answers::kNone; }
 std::vector<std::string> Task::classes() const { return {}; }

@@ -57,6 +57,12 @@ struct Prediction {
   std::vector<double> scores;
 };
 
+/// What Task::record() gives for an instance.
+struct Recorded {
+  Expr loss;
+  std::vector<Expr> outputs;
+};
+
 class ESPALIER_EXPORT Task {
  public:
   virtual ~Task();
@@ -71,6 +77,9 @@ class ESPALIER_EXPORT Task {
   /// to `outputs` the Exprs that read() needs. The caller has called begin_instance(), with the instance's number as
   /// its key. graph.options().training tells training from evaluation.
   virtual Expr record(Graph& graph, Split split, std::int64_t instance, std::vector<Expr>& outputs) const = 0;
+  /// Records several instances and gives an entry for each. By default calls begin_instance() and record() for one
+  /// after the other. A model that needs values in the middle runs them together here, by run_batched().
+  virtual std::vector<Recorded> record_all(Graph& graph, Split split, std::span<const std::int64_t> instances) const;
   /// Fills expected, predicted and, if they matter, scores from the values of the outputs that record() appended, in
   /// the same order. Leaves them empty by default.
   virtual void read(Split split, std::int64_t instance, std::span<const Tensor> outputs, Prediction& prediction) const;

@@ -84,9 +84,11 @@ void TrainingRun::end_epoch() {
 
 void TrainingRun::evaluate_held_out(EpochSummary& summary) {
   const WithAverage averaged(average_);
-  const Evaluation evaluation = evaluate(task_, Split::kHeldOut, [&](std::int64_t done, std::int64_t total) {
+  const auto tell_progress = [&](std::int64_t done, std::int64_t total) {
     for (Observer* observer : options_.observers) observer->evaluation_progress(Split::kHeldOut, done, total);
-  });
+  };
+  tell_progress(0, task_.size(Split::kHeldOut));  // clocks of observers start here
+  const Evaluation evaluation = evaluate(task_, Split::kHeldOut, tell_progress);
   summary.held_out = evaluation.metrics;
   const Metric& metric = chosen_metric(evaluation);
   summary.is_best = state_.best_epoch == 0 ? !std::isnan(metric.value) : is_better(metric, state_.best_value);

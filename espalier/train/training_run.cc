@@ -9,6 +9,7 @@
 
 #include "espalier/base/error.h"
 #include "espalier/base/threads.h"
+#include "espalier/base/trace.h"
 #include "espalier/optim/parse.h"
 #include "espalier/train/not_finite.h"
 
@@ -172,6 +173,7 @@ void TrainingRun::update(Gradients& gradients) {
   const double rate = optimizer_->learning_rate() * schedule_(optimizer_->steps());
   const TrainingScore score = std::exchange(pending_score_, {});
   timed(update_seconds_, [&] {
+    const SpanTimer span(Trace::is_on(), {.doing = Doing::kUpdate});
     if (score.instances > 1) gradients.scale(1.0 / static_cast<double>(score.instances));
     require_finite(score.loss, &gradients, state_.minibatch - 1);
     optimizer_->step(gradients);

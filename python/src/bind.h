@@ -7,6 +7,7 @@ namespace espalier::python {
 
 void bind_errors(nanobind::module_& module);
 void bind_schedule(nanobind::module_& module);
+void bind_torch(nanobind::module_& module);
 void bind_graph(nanobind::module_& module);
 void bind_model(nanobind::module_& module);
 void bind_ops(nanobind::module_& module);  // after bind_graph(), whose Expr gets operators

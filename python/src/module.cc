@@ -13,6 +13,7 @@ NB_MODULE(_core, module) {
   module.doc() = "The compiled part of espalier. Use the names of the package `espalier` instead.";
   bind_errors(module);
   bind_schedule(module);
+  bind_torch(module);
   bind_graph(module);
   bind_model(module);
   bind_ops(module);

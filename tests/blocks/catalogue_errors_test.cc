@@ -54,8 +54,12 @@ TEST(WrongKind, OfSequencesItemsAndNumbers) {
               all_of({numbers(), numbers() >> sum()}) >> nth();
             }),
             "nth(): item 1 of its input must be a whole number in the data, but is float[]\n  at here");
-  EXPECT_EQ(refusal_here([] { numbers() >> nth(); }),
-            "pipe: map() gives seq<float[]>, but nth() takes (?, ?)\n  at here");
+  EXPECT_EQ(
+      refusal_here([] { numbers() >> nth(); }),
+      "pipe: map() gives seq<float[]>, but nth() takes (?, ?)\n"
+      "  hint: all_of({...}) makes a tuple; rnn(cell), fold(block, start) and reduce(block) run a block of two inputs "
+      "along a sequence\n"
+      "  at here");
   EXPECT_EQ(refusal_here([] { all_of({scalar()}) >> get(1); }), "get(1): there is no item 1 in (float[])\n  at here");
   EXPECT_EQ(refusal_here([] { nothing() >> sum(); }),
             "sum(): it takes a sequence, a tuple or data that is a list, but is given void\n  at here");

@@ -124,6 +124,14 @@ TEST(DataPlaces, AreKeptByBlocksThatRearrangeElements) {
             "in instance 0: /2");
 }
 
+TEST(DataPlaces, AreThoseOfInputsBesideTensors) {
+  const Value data = Value::map({{"scores", Value::list({1, 2})}, {"label", 7}});
+  const Block labelled = all_of({get("scores") >> vector(2), get("label")});
+  EXPECT_EQ(last_line(refusal_of<UsageError>([&] { eval(labelled >> cross_entropy, data); })), "in instance 0: /label");
+  const Block chosen = all_of({get("scores") >> map(scalar()), get("label")}) >> nth();
+  EXPECT_EQ(last_line(refusal_of([&] { eval(chosen, data); })), "in instance 0: /label");
+}
+
 TEST(DataPlaces, OfErrorsInFunctionsAreThePartThatIsWalked) {
   Forward tree = forward("tree");
   const Block join = function(

@@ -1,4 +1,4 @@
-/// Compiling or evaluating a block leaves it as it was.
+/// Compiling or evaluating a block leaves it as it was, and so does wiring that is refused.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -6,7 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/base/error.h"
+#include "espalier/data/json.h"
 #include "espalier/nn/embedding.h"
+#include "espalier/nn/lstm.h"
 #include "tests/blocks/small_functions.h"
 #include "tests/blocks/three_ways.h"
 
@@ -65,6 +68,69 @@ TEST(Compiling, LeavesRecursionsAndCellsUnchanged) {
     EXPECT_EQ(eval(folded, std::vector<Value>{node, leaf})[0][1].item(), 6);
     EXPECT_EQ(folded.describe(), before);
   }
+}
+
+/// What is known of blocks, to compare before and after.
+std::string known_of(std::initializer_list<Block> blocks) {
+  std::string text;
+  for (const Block& block : blocks) text += block.describe();
+  return text;
+}
+
+TEST(RefusedWiring, LeavesBlocksUnchanged) {
+  Model model;
+  const nn::Embedding table(model / "words", 2, 3);
+  const nn::LstmCell lstm(model / "lstm", 3, 4);
+  const Block word = lookup(Vocabulary({"good", "bad"})) >> embedding(table);
+  const Block words = map(word);
+  const Block open = identity();
+  const Block opens = map(open);
+  const Block pair = all_of({open, identity()});
+  const std::string before = known_of({word, words, open, opens, pair});
+
+  EXPECT_THROW(word.takes("seq<float[3]>"), UsageError);
+  EXPECT_THROW(word.gives("float[4]"), UsageError);
+  EXPECT_THROW(words >> lstm, UsageError);
+  EXPECT_THROW(words >> map(vector(2)), UsageError);
+  EXPECT_THROW(opens >> lstm, UsageError);
+  EXPECT_THROW(pair >> record({{"a", vector(2)}, {"b", word}, {"c", open}}), UsageError);
+  EXPECT_THROW(one_of(key("k"), {{"a", open}, {"b", vector(3)}, {"c", vector(2)}}), UsageError);
+  EXPECT_THROW(rnn(pair, zeros(Shape{4})).takes("seq<float[3]>"), UsageError);
+  EXPECT_EQ(known_of({word, words, open, opens, pair}), before);
+
+  // Rules of what was refused are gone, too: nothing stands in the way of other uses.
+  EXPECT_EQ(eval(words >> sum(), std::vector<std::string>{"good"}).leaf(), eval(word, "good").leaf());
+  EXPECT_EQ(eval(scalar() >> open, Value(3)).item(), 3);
+  EXPECT_EQ(eval(map(scalar()) >> opens >> sum(), std::vector<int>{1, 2}).item(), 3);
+}
+
+TEST(RefusedWiring, LeavesNoNamesInPaths) {
+  const Block number = scalar();
+  EXPECT_THROW(record({{"left", number >> map(identity())}, {"right", number}}), UsageError);
+  const Block inner = record({{"n", number}}).named("inner");
+  EXPECT_EQ(testing::refusal_here([&] { eval(inner, data::parse_json(R"({"n": "x"})")); }),
+            "scalar(): expected a number, but got \"x\"\n  in inner / n\n  in instance 0: /n");
+}
+
+TEST(RefusedWiring, LeavesDeclarationsUnresolved) {
+  const Forward list = forward("list");
+  const Block uses = scalar() >> list();
+  EXPECT_THROW(list.resolve_to(map(scalar())), UsageError);
+  list.resolve_to(identity());
+  EXPECT_EQ(eval(uses, Value(2)).item(), 2);
+}
+
+TEST(RefusedWiring, LeavesCompositionsAsTheyWere) {
+  Composition both("both");
+  const Wire number = both(scalar(), both.input());
+  EXPECT_THROW(both(map(identity()), number), UsageError);
+  EXPECT_THROW(number[3], UsageError);
+  const Wire later = both.add(map(identity()));
+  EXPECT_THROW(later.reads(number), UsageError);
+  later.reads(both(zeros("seq<float[]>"), both.input()));
+  both(nothing(), later);
+  both.output().reads(number);
+  EXPECT_EQ(eval(both, Value(2)).item(), 2);
 }
 
 TEST(Types, ThatDifferPrintDifferently) {

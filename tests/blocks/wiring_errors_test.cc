@@ -84,8 +84,8 @@ TEST(TypeClash, NamesTheLayerThatRefusesASequenceAndTheLineOnce) {
             "BiLstm(read.forward.W): it refuses seq<float[4]>:\n"
             "affine: size of x (4) and rows of W (3) differ\n"
             "  x: float32[4]     node 0 = input()  here\n"
-            "  W: float32[3, 4]  parameter \"read.forward.W\"\n"
-            "  b: float32[4]     parameter \"read.forward.b\"\n"
+            "  W: float32[3, 8]  parameter \"read.forward.W\"\n"
+            "  b: float32[8]     parameter \"read.forward.b\"\n"
             "  at here");
 }
 

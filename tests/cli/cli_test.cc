@@ -244,7 +244,7 @@ TEST_F(Command, RefusesUnknownWordsWithTheNearest) {
   expect_refused_at_once(run({"trian"}),
                          "espalier has no command \"trian\"; did you mean \"train\"? (see espalier --help)", 2);
   expect_refused_at_once(run({"help", "trian"}), "espalier has no command \"trian\"; did you mean \"train\"?", 2);
-  expect_refused_at_once(run({"dance"}), "espalier has no command \"dance\" (see espalier --help)", 2);
+  expect_refused_at_once(run({"dance"}), "espalier has no command \"dance\"; there are \"train\", \"eval\", ", 2);
   expect_refused_at_once(
       run({"train", "list"}),
       "espalier train has no command \"list\"; did you mean \"listops\"? (see espalier train --help)", 2);
@@ -256,18 +256,47 @@ TEST_F(Command, RefusesUnknownWordsWithTheNearest) {
                          "espalier train listops has no option \"--epoch\"; did", 2);
   expect_refused_at_once(run({"train", "listops", "-x"}), "espalier train listops has no option \"-x\" (see", 2);
   expect_refused_at_once(run({"--versoin"}), "espalier has no option \"--versoin\"; did you mean \"--version\"?", 2);
-  expect_refused_at_once(run({"ops", "tanh", "exp"}), "The following argument was not expected: exp", 2);
+  expect_refused_at_once(run({"train", "--label", "kind", "json"}),
+                         "espalier train has no option \"--label\"; it belongs after a command, as in \"espalier train "
+                         "json --label\" (see espalier train --help)",
+                         2);
+  expect_refused_at_once(run({"ops", "tanh", "exp"}),
+                         "espalier ops takes no argument \"exp\" (see espalier ops --help)", 2);
+  expect_refused_at_once(run({"train", "listops", "--ahead", "onn"}),
+                         "--ahead: expected auto, on or off, found \"onn\"; did you mean \"on\"?", 2);
 }
 
 TEST_F(Command, RefusesWhatIsMissing) {
   expect_refused_at_once(
       run({}),
-      "espalier needs a command: train, eval, predict, explain, data, ops, blocks, bench, completion (see espalier --help)", 2);
+      "espalier needs a command: train, eval, predict, explain, data, ops, blocks, bench, completion (see espalier "
+      "--help)",
+      2);
   expect_refused_at_once(run({"train"}), "espalier train needs a command: listops, sentiment, ", 2);
   expect_refused_at_once(
       run({"eval"}), "eval: name the folder of a run, or with --weights the weights of `espalier train listops`", 2);
-  expect_refused_at_once(run({"train", "listops", "--epochs"}), "--epochs", 2);
+  expect_refused_at_once(run({"train", "listops", "--epochs"}),
+                         "--epochs needs a value (see espalier train listops --help)", 2);
+  expect_refused_at_once(run({"predict"}), "espalier predict needs RUN: the folder of ", 2);
+  expect_refused_at_once(run({"data", "describe"}), "espalier data describe needs FILE: a file, plain or gzip, ", 2);
   expect_refused_at_once(run({"train", "listops", "--train-data", "x"}), "--train-data requires --held-out-data", 2);
+}
+
+TEST_F(Command, RefusesWhatIsTooMuch) {
+  expect_refused_at_once(run({"train", "listops", "--seed", "1", "--seed", "2"}),
+                         "--seed can be given only once (see espalier train listops --help)", 2);
+  expect_refused_at_once(run({"train", "listops", "--resume=maybe"}),
+                         "--resume takes no value (see espalier train listops --help)", 2);
+  expect_refused_at_once(run({"eval", "run", "--weights", "file"}), "RUN and --weights exclude each other (see", 2);
+}
+
+TEST_F(Command, SaysHowWeightsOfListOpsAreEvaluated) {
+  ASSERT_EQ(train({"--out", path("run")}).code, 0);
+  const std::string weights = path("run/listops.safetensors");
+  for (const std::string& given : {path("run"), weights})
+    expect_refused_at_once(
+        run({"eval", given}),
+        "eval: this takes the weights of `espalier train listops` as an option: --weights " + weights, 2);
 }
 
 TEST_F(Command, RefusesNumbersOutOfRangeWithTheRange) {

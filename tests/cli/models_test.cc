@@ -7,10 +7,12 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "espalier/models/standard_model.h"
 #include "tests/cli/run_command.h"
 
 namespace espalier {
@@ -80,6 +82,57 @@ TEST_F(ModelCommands, TrainEvaluateAndPredict) {
   EXPECT_EQ(count, 150);
 }
 
+TEST_F(ModelCommands, HaveHelpWithAnExampleOfOptionsThatThereAre) {
+  for (const std::string_view model : models::names()) {
+    const CommandResult help = run({"train", std::string(model), "--help"});
+    EXPECT_EQ(help.code, 0);
+    const std::string begin = "Example: espalier train " + std::string(model) + " --data";
+    const std::size_t at = help.out.find(begin);
+    ASSERT_NE(at, std::string::npos) << model;
+    std::istringstream example(help.out.substr(at, help.out.find('\n', at) - at));
+    for (std::string word; example >> word;)
+      if (word.starts_with("--")) EXPECT_THAT(help.out.substr(0, at), HasSubstr("  " + word + " ")) << model;
+  }
+}
+
+TEST_F(ModelCommands, ExplainDrawsPagesPicturesAndTimelines) {
+  const std::string trees = write("trees.txt", "(3 (1 not) (1 (2 very) (0 bad)))\n(1 (2 too) (1 long))\n(2 film)\n");
+  const CommandResult trained =
+      run({"train", "sentiment", "--data", trees, "--out", path("run"), "--epochs", "2", "--held-out", "0.34",
+           "--hidden", "8", "--embedding", "8", "--trace", path("training.json")});
+  ASSERT_EQ(trained.code, 0) << trained.error;
+  EXPECT_THAT(trained.out, HasSubstr("trace: " + path("training.json")));
+  std::set<std::string> kinds;
+  const nlohmann::json timeline = nlohmann::json::parse(content_of(path("training.json")));
+  for (const auto& event : timeline["traceEvents"])
+    if (event["ph"] == "X") kinds.insert(event["cat"]);
+  for (const char* kind : {"recording", "waiting for values", "scheduling", "kernels", "backward kernels", "update"})
+    EXPECT_EQ(kinds.count(kind), 1U) << kind;
+
+  // A page of several inputs: those of a trained model, and of one that was not.
+  const std::string more = write("more.txt", "(2 (2 a) (2 film))\n");
+  for (const std::string model : {path("run"), std::string("sentiment")}) {
+    const CommandResult page =
+        run({"explain", model, trees, more, "-o", path("page.html"), "--text", "--trace", path("trace.json")});
+    EXPECT_EQ(page.code, 0) << page.error;
+    EXPECT_THAT(page.out, HasSubstr("of 4 instances in"));
+    EXPECT_THAT(page.out, HasSubstr("frontier"));
+    EXPECT_THAT(content_of(path("page.html")), HasSubstr("4 records of the model sentiment"));
+    EXPECT_FALSE(nlohmann::json::parse(content_of(path("trace.json")))["traceEvents"].empty());
+  }
+  const CommandResult picture = run({"explain", "sentiment", trees, "--svg"});
+  EXPECT_EQ(picture.code, 0) << picture.error;
+  EXPECT_THAT(picture.out, HasSubstr("not very bad</text>"));
+  EXPECT_EQ(run({"explain", "sentiment", trees, "-o", path("moving.svg"), "--animate"}).code, 0);
+  EXPECT_THAT(content_of(path("moving.svg")), HasSubstr("@keyframes"));
+  // The whole tree is one node where it is recorded as rows.
+  const CommandResult rows = run({"explain", "sentiment", trees, "--form", "rows", "--text"});
+  EXPECT_THAT(rows.out, HasSubstr("3 ("));
+  EXPECT_NE(run({"explain", "nonsense", trees}).code, 0);
+  EXPECT_NE(run({"explain", path("run")}).code, 0);
+  EXPECT_NE(run({"explain", path("run"), trees, "-o", path("missing/page.html")}).code, 0);
+}
+
 TEST_F(ModelCommands, RepeatARunFromItsFile) {
   const std::string data = records("train.jsonl", 40);
   ASSERT_EQ(
@@ -117,6 +170,30 @@ TEST_F(ModelCommands, TagCharactersWithoutTheLexiconOfTheirTraining) {
   EXPECT_EQ(skipped.code, 0) << skipped.error;
   EXPECT_THAT(skipped.error, HasSubstr("2 records read, 1 damaged left out"));
   EXPECT_EQ(std::count(skipped.out.begin(), skipped.out.end(), '\n'), 2);
+}
+
+TEST_F(ModelCommands, PredictRunTimesOfPlansFromStandardInputOrFiles) {
+  std::string plans;
+  for (int i = 1; i <= 12; ++i)
+    plans += R"({"query": ")" + std::to_string(i) + R"(", "Plan": {"Node Type": "Seq Scan", "Plan Rows": )" +
+             std::to_string(i * i) + R"(, "Plan Width": 8, "Startup Cost": 0, "Total Cost": )" + std::to_string(2 * i) +
+             R"(, "Actual Total Time": )" + std::to_string(i) + R"(}, "Execution Time": )" + std::to_string(i) + "}\n";
+  const std::string data = write("plans.jsonl", plans);
+  const CommandResult described = run({"data", "describe", data});
+  EXPECT_THAT(described.out, HasSubstr("fits the model: plans"));
+  // Without held-out data nothing is to be waited for: the default of --patience does not count.
+  const CommandResult trained = run({"train", "plans", "--data", data, "--held-out", "0", "--out", path("run"),
+                                     "--epochs", "40", "--hidden", "8", "--optimizer", "adam(lr=0.02)"});
+  EXPECT_EQ(trained.code, 0) << trained.error;
+  const CommandResult evaluated = run({"eval", path("run"), "--data", data});
+  EXPECT_THAT(evaluated.out, HasSubstr("q_error_median"));
+  const std::string printed = write("plan.json",
+                                    "[\n  {\"Plan\": {\"Node Type\": \"Seq Scan\", \"Plan Rows\": 9,\n"
+                                    "\"Plan Width\": 8, \"Startup Cost\": 0, \"Total Cost\": 6}}\n]\n");
+  const CommandResult predicted = run({"predict", path("run"), printed, data});
+  EXPECT_EQ(predicted.code, 0) << predicted.error;
+  EXPECT_EQ(std::count(predicted.out.begin(), predicted.out.end(), '\n'), 13);
+  EXPECT_THAT(predicted.out, HasSubstr("{\"milliseconds\":"));
 }
 
 TEST_F(ModelCommands, SayWhatIsWrong) {

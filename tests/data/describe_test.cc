@@ -10,6 +10,7 @@
 #include <string>
 
 #include "espalier/base/error.h"
+#include "espalier/data/molecule.h"
 
 namespace espalier::data {
 namespace {
@@ -100,6 +101,51 @@ TEST_F(Describe, FindsJsonLinesAndPlans) {
   const DataDescription plans = of("{\"id\": 1, \"Plan\": {\"Node Type\": \"Seq Scan\"}}\n");
   EXPECT_EQ(plans.format, DataFormat::kQueryPlans);
   EXPECT_EQ(plans.model, "plans");
+}
+
+TEST_F(Describe, FindsQueryPlansInAnyForm) {
+  const std::string printed =
+      "                 QUERY PLAN\n------------------\n [\n   {\n     \"Plan\": {\"Node Type\": \"Sort\",\n"
+      "      \"Plans\": [{\"Node Type\": \"Seq Scan\"}]},\n     \"Execution Time\": 2.5\n   }\n ]\n(1 row)\n";
+  for (const std::string& text :
+       {printed, std::string("{\"explain\": {\"Plan\": {\"Node Type\": \"Sort\", \"Plans\": [{\"Node Type\": "
+                             "\"Seq Scan\"}]}, \"Execution Time\": 3}}\n")}) {
+    const DataDescription found = of(text);
+    EXPECT_EQ(found.format, DataFormat::kQueryPlans);
+    EXPECT_THAT(found.facts, ElementsAre(Pair("plans", "1"), Pair("operators per plan", "2 to 2, mean 2.0"),
+                                         Pair("plans with a measured time", "1")));
+    EXPECT_THAT(found.labels, ElementsAre(Count{"Seq Scan", 1}, Count{"Sort", 1}));
+    EXPECT_EQ(found.model, "plans");
+  }
+}
+
+TEST_F(Describe, FindsTablesAndTheirMolecules) {
+  const DataDescription table = of("name,y\n\"a, b\",1.5\nc,\nd,none\n");
+  EXPECT_EQ(table.format, DataFormat::kTable);
+  EXPECT_THAT(table.facts, ElementsAre(Pair("rows", "3"), Pair("columns", "2")));
+  EXPECT_THAT(table.fields, ElementsAre(Count{"name: a text", 3}, Count{"y: a number", 1}, Count{"y: a text", 1}));
+  EXPECT_EQ(table.model, "");
+  const DataDescription molecules = of("id,SMILES\n1,CCO\n");
+  EXPECT_EQ(molecules.format, DataFormat::kMoleculeTable);
+  EXPECT_EQ(molecules.model, "molecules");
+}
+
+TEST_F(Describe, FindsMoleculesInSdfAndLinesOfSmiles) {
+  const std::string sdf =
+      "methanol\n  made by hand\n\n  2  1  0  0  0  0  0  0  0  0999 V2000\n    0.0000    0.0000    0.0000 C   0  0\n"
+      "    1.4000    0.0000    0.0000 O   0  0\n  1  2  1  0\nM  END\n> <logP>\n-0.77\n\n$$$$\n";
+  const fs::path lines = folder_ / "file.smi";
+  std::ofstream(lines) << "CCO ethanol\nC\n";
+  EXPECT_EQ(guess_format(write(sdf)), DataFormat::kSdf);
+  EXPECT_EQ(guess_format(lines), DataFormat::kSmiles);
+  if (!rdkit_available()) GTEST_SKIP() << "built without RDKit (librdkit-dev, libboost-dev)";
+  const DataDescription structure = of(sdf);
+  EXPECT_THAT(structure.facts, ElementsAre(Pair("molecules", "1"), Pair("atoms per molecule", "2 to 2, mean 2.0"),
+                                           Pair("bonds per molecule", "1 to 1, mean 1.0")));
+  EXPECT_THAT(structure.fields, ElementsAre(Count{"logP: a number", 1}));
+  const DataDescription smiles = describe(lines);
+  EXPECT_THAT(smiles.labels, ElementsAre(Count{"C", 3}, Count{"O", 1}));
+  EXPECT_EQ(smiles.model, "molecules");
 }
 
 TEST_F(Describe, FindsSickAsTableAndParsed) {

@@ -155,7 +155,12 @@ TEST_F(ListOpsFile, EveryBrokenLineIsRefusedAtItsColumn) {
       Broken{"3\t( [MAX 2 3 )", "12: expected ')' to close the node opened at column 3, not \"3\""},
       Broken{"3\t( [MAX 2 ( ] )", "12: expected ')' to close the node opened at column 3, not \"(\""},
       // the form of an expression
-      Broken{"3\t[MAX", "3: expected a whole expression, not \"[MAX\""},
+      Broken{"3\t[MAX", "3: expected a tree in parentheses, such as ( ( ( [MAX 2 ) 9 ) ] ), not \"[MAX\""},
+      Broken{"3\t[MAX 2 3", "3: expected a tree in parentheses, such as ( ( ( [MAX 2 ) 9 ) ] ), not \"[MAX 2 3\""},
+      Broken{"3\tMAX(2, 3", "3: expected a tree in parentheses, such as ( ( ( [MAX 2 ) 9 ) ] ), not \"MAX(2, 3\""},
+      Broken{"3\t[AVG 2 3 ]",
+             "3: expected a tree in parentheses, such as ( ( ( [MAX 2 ) 9 ) ] ), with the operators MIN, MAX, MED and "
+             "SM, not \"[AVG 2 3 ]\""},
       Broken{"3\t]", "3: expected a whole expression, not \"]\""},
       Broken{"3\t( [MAX 3 )", "3: expected a whole expression, not a list without its ']'"},
       Broken{"3\t( 3 4 )", "5: expected an operator first in the node opened at column 3, not \"3\""},
@@ -170,6 +175,7 @@ TEST_F(ListOpsFile, EveryBrokenLineIsRefusedAtItsColumn) {
       Broken{"3\t[MAX 2 3 ]", "3: expected the tree in parentheses, ( ( ( [MAX 2 ) 3 ) ] ), not \"[MAX 2 3 ]\""},
       Broken{"3\t[MAX 2 3]", "3: expected the tree in parentheses, ( ( ( [MAX 2 ) 3 ) ] ), not \"[MAX 2 3]\""},
       Broken{"3\t(MAX 2 3)", "3: expected the tree in parentheses, ( ( ( [MAX 2 ) 3 ) ] ), not \"(MAX 2 3)\""},
+      Broken{"3\tmax(2, 3)", "3: expected the tree in parentheses, ( ( ( [MAX 2 ) 3 ) ] ), not \"max(2, 3)\""},
       Broken{"3\tMAX(2, 3)", "3: expected the tree in parentheses, ( ( ( [MAX 2 ) 3 ) ] ), not \"MAX(2, 3)\""},
       Broken{
           "3\t[MAX 2 [SM 1 2]]",

@@ -111,6 +111,15 @@ TEST_F(Molecules, StandInTables) {
   EXPECT_THROW(records_of<MoleculeTableReader>("a\n", columns), UsageError);
 }
 
+TEST_F(Molecules, MayStandInTablesWithoutTheirTargets) {
+  EXPECT_THROW(records_of<MoleculeTableReader>("smiles\nC\n", MoleculeTableOptions{.targets = {"y"}}), UsageError);
+  MoleculeTableReader reader(Input::text("z,smiles\n3,C\n", "x"), {.targets = {"y", "z"}, .needs_targets = false});
+  EXPECT_THAT(reader.columns(), ElementsAre("z", "smiles"));
+  MoleculeRow row;
+  ASSERT_TRUE(reader.next(row));
+  EXPECT_THAT(row.targets, ElementsAre(std::nullopt, 3.0));
+}
+
 const std::string kMethanol =
     "methanol\n  made by hand\n\n"
     "  2  1  0  0  0  0  0  0  0  0999 V2000\n"

@@ -47,6 +47,15 @@ TEST(QueryPlans, AreReadAsPsqlPrintsThem) {
   EXPECT_EQ(plans[1].execution_time, 12.0);
 }
 
+TEST(QueryPlans, HaveAPlace) {
+  QueryPlanReader reader(Input::text(kPrinted + "\n" + kPrinted, "plans"));
+  QueryPlan plan;
+  ASSERT_TRUE(reader.next(plan));
+  EXPECT_EQ(reader.place(), "plans:1");
+  ASSERT_TRUE(reader.next(plan));
+  EXPECT_EQ(reader.place(), "plans:14");
+}
+
 TEST(QueryPlans, AreReadWithTheFrameThatPsqlDraws) {
   const std::string framed =
       "              QUERY PLAN              \n"

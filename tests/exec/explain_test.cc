@@ -258,10 +258,66 @@ TEST_F(ExplainRuns, ValuesInBetween) {
      1  lookup      1          1  "words"       -  @0
      2  linear      1          1  "a.W"         -  @0
      3  tanh        1          1  -             -  @0
+values were asked for one by one: 2 runs, where 1 would do if the instances asked at the same time
+  hint: g.compute({a, b}) computes several in one run; tasks do so for all instances (docs/control_flow.md)
 what did not run together, and why:
   lookup @0, linear @0 and tanh @0: in 2 runs, as values were asked for in between
 )",
                        line));
+}
+
+TEST_F(ExplainRuns, RunsThatNeedEachOtherWereAskedForInOrder) {
+  Graph graph;
+  Expr x = graph.constant({4}, 1);
+  for (int i = 0; i < 5; ++i) {
+    x = tanh(linear(x, V));
+    x.value();
+  }
+  EXPECT_EQ(graph.explain().find("one by one"), std::string::npos) << graph.explain();
+}
+
+TEST_F(ExplainRuns, ValuesOfInstancesInLockstepCouldBeAskedForTogether) {
+  std::vector<Expr> states(8);
+  const auto begin = [&](Graph& graph) {
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      graph.begin_instance();
+      states[i] = graph.constant({4}, static_cast<double>(i));
+    }
+  };
+  Graph graph;
+  begin(graph);
+  for (int turn = 0; turn < 3; ++turn)
+    for (Expr& state : states) {
+      state = tanh(linear(state, V));
+      state.value();
+    }
+  EXPECT_NE(graph.explain().find("one by one: 24 runs, where 3 would do"), std::string::npos) << graph.explain();
+  Graph together;
+  begin(together);
+  for (int turn = 0; turn < 3; ++turn) {
+    for (Expr& state : states) state = tanh(linear(state, V));
+    together.compute(states);
+  }
+  EXPECT_EQ(together.explain().find("one by one"), std::string::npos) << together.explain();
+  EXPECT_EQ(together.statistics().runs, 3);
+  EXPECT_EQ(together.statistics().steps, 6);
+}
+
+/// Each turn reads what was computed at the beginning, and nothing of the turn before: but what it reads may depend on
+/// the value of that turn.
+TEST_F(ExplainRuns, TurnsOfOneInstanceFollowEachOther) {
+  Graph graph;
+  std::vector<Expr> states;
+  for (int i = 0; i < 4; ++i) {
+    graph.begin_instance();
+    states.push_back(graph.constant({4}, i));
+  }
+  for (int turn = 0; turn < 3; ++turn) {
+    std::vector<Expr> asked;
+    for (const Expr& state : states) asked.push_back(tanh(linear(scale(state, turn), V)));
+    graph.compute(asked);
+  }
+  EXPECT_EQ(graph.explain().find("one by one"), std::string::npos) << graph.explain();
 }
 
 TEST_F(ExplainRuns, DoublesAreComputedByThePlainCode) {

@@ -100,6 +100,20 @@ TEST(MoleculeNet, GivesTheNumbersOfPlainCodeInEveryWayAndLearns) {
     }
 }
 
+TEST(MoleculeNet, AnswersFromTheMeanOfAtoms) {
+  for (const std::string network : {"message_passing", "weave"}) {
+    const std::vector<Molecule> all = molecules(2);
+    Model model;
+    const MoleculeNet net(model, {.network = network, .readout = "mean", .hidden = 12, .rounds = 2},
+                          {.atoms = 4, .bonds = 2, .features = 2});
+    const auto loss = all_of(all, [&](Graph& graph, const Molecule& molecule) {
+      return net.regression_loss(net.output(graph, molecule), {&molecule.target, 1});
+    });
+    espalier::testing::expect_cells_agree(model, loss);
+    EXPECT_LT(learnt(model, loss, 300), 0.25);
+  }
+}
+
 TEST(MoleculeNet, LeavesOutTargetsThatAreMissing) {
   constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
   const std::vector<Molecule> all = molecules(0);

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -98,6 +99,27 @@ TEST_F(StandardModels, LearnClassesAndNumbersFromJson) {
   metrics = learn("json", {{{write("numbers.jsonl", numbers)}, {}, {}}}, settings, 80, numbers, true, 24);
   EXPECT_EQ(metrics[0].name, "rmse");
   EXPECT_LT(metrics[0].value, 0.4);
+}
+
+TEST_F(StandardModels, LearnJsonNumbersOfAnySizeWithoutDividingGroups) {
+  std::string lines;
+  for (int i = 0; i < 40; ++i)
+    lines += R"({"id": )" + std::to_string(i % 10) + R"(, "x": )" + std::to_string(i % 10) + R"(, "time": )" +
+             std::to_string(std::exp(i % 10)) + "}\n";
+  const auto metrics = learn("json", {{{write("times.jsonl", lines)}, {}, {}}},
+                             {{"label", "time"}, {"hidden", "16"}, {"dropout", "0"}}, 60, lines, true, 40);
+  EXPECT_EQ(metrics[0].name, "q_error_mean");
+  EXPECT_LT(metrics[1].value, 1.5);
+  const auto model = make("json");
+  model->settings().at("label").assign_text("time");
+  model->settings().at("group").assign_text("id");
+  model->settings().at("held_out").assign(Value(0.3));
+  model->read_data({{{folder_ / "times.jsonl"}, {}, {}}});
+  model->build(1);
+  EXPECT_EQ(model->size(train::Split::kHeldOut), 12);
+  for (std::int64_t i = 0; i < 28; ++i)
+    for (std::int64_t j = 0; j < 12; ++j)
+      EXPECT_NE(model->text(train::Split::kTrain, i), model->text(train::Split::kHeldOut, j));
 }
 
 TEST_F(StandardModels, FindDataByTheNamesOfFiles) {

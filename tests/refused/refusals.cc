@@ -153,6 +153,14 @@ void constant_of_a_text(esp::Graph& g) {
 #endif
 }
 
+void kind_of_a_row_as_a_number(esp::Structure& structure, const esp::Recursion& plan) {
+#if REFUSED == 20  // expect: add
+  structure.add(0, 0, {});
+#else
+  structure.add(plan.kind("scan"), 0, {});
+#endif
+}
+
 void layer_without_a_scope() {
   esp::Model model;
 #if REFUSED == 16  // expect: Linear

@@ -81,6 +81,20 @@ TEST(QError, HasQuantilesBetweenItsValues) {
   EXPECT_THROW(quantile(values, 1.5), UsageError);
 }
 
+TEST(QError, OfPredictionsHasAGeometricMeanAndQuantiles) {
+  const std::vector<Prediction> predictions{{.expected = {4}, .predicted = {2}},
+                                            {.expected = {1, 1}, .predicted = {1, 8}}};
+  const std::vector<Metric> metrics = q_error_metrics(predictions);  // factors 2, 1 and 8
+  ASSERT_EQ(metrics.size(), 3U);
+  EXPECT_EQ(metrics[0].name, "q_error_mean");
+  EXPECT_NEAR(metrics[0].value, std::cbrt(16), 1e-12);
+  EXPECT_EQ(metrics[1].name, "q_error_median");
+  EXPECT_EQ(metrics[1].value, 2);
+  EXPECT_EQ(metrics[2].name, "q_error_p95");
+  EXPECT_NEAR(metrics[2].value, 2 + 0.9 * 6, 1e-12);
+  for (const Metric& metric : metrics) EXPECT_FALSE(metric.higher_is_better);
+}
+
 TEST(RocAuc, CountsPairsThatAreInOrder) {
   // Positives 0.9, 0.4; negatives 0.5, 0.1: 3 of 4 pairs are in order.
   EXPECT_DOUBLE_EQ(roc_auc(Values{1, 0, 1, 0}, Values{0.9, 0.5, 0.4, 0.1}), 0.75);

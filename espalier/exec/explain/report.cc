@@ -282,11 +282,19 @@ std::string explain_runs(const Graph& graph, const NodeTable& table, std::span<c
     free += fmt::format("{}{} (equal to others)", free.empty() ? "" : ", ", counted(statistics.merged, "merged node"));
   if (!free.empty()) text += "took no step: " + free + "\n";
 
-  const std::vector<std::string> sentences = reasons(graph, text_of_runs.groups(), statistics.parts > 0);
+  const AskedRuns asked = asked_runs(graph, table, runs);
+  if (asked.loses_batches)
+    text += fmt::format(
+        "values were asked for one by one: {}, where {} would do if the instances asked at the same time\n  hint: "
+        "g.compute({{a, b}}) computes several in one run; tasks do so for all instances "
+        "(docs/control_flow.md)\n",
+        counted(asked.runs, "run"), asked.needed);
+
+  const std::vector<Apart> sentences = reasons(graph, text_of_runs.groups(), statistics.parts > 0);
   if (sentences.empty()) return text;
   text += "what did not run together, and why:\n";
   const std::size_t shown = std::min(sentences.size(), kMostReasons);
-  for (std::size_t i = 0; i < shown; ++i) text += "  " + sentences[i] + "\n";
+  for (std::size_t i = 0; i < shown; ++i) text += fmt::format("  {}: {}\n", sentences[i].places, sentences[i].why);
   if (sentences.size() > shown) text += fmt::format("  and {} more, of fewer nodes\n", sentences.size() - shown);
   return text;
 }

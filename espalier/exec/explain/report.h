@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "espalier/exec/batches.h"
 #include "espalier/exec/node_table.h"
 #include "espalier/graph/graph.h"
 
@@ -57,8 +58,9 @@ struct Group {
   std::int64_t runs = 0;
   // In the run where it took most steps:
   std::int64_t steps = 0;
-  std::int64_t chain = 0;  // the most of its nodes on any one path
-  bool is_exact = true;    // else the chain is at least so long
+  std::int64_t chain = 0;   // the most of its nodes on any one path
+  bool is_exact = true;     // else the chain is at least so long
+  std::int32_t number = 0;  // among all groups
 };
 
 /// Reads the runs of one graph, one after the other. Time and memory are linear in nodes and steps.
@@ -85,9 +87,16 @@ bool is_one_for_all(const Graph& graph, NodeId node, std::size_t i);
 /// As in `"cell.W"`, or "node 12" for what is computed from parameters.
 std::string shared_name(const Graph& graph, NodeId node);
 
-/// What kept nodes of one op apart, a sentence each, those that concern most nodes first. `divided` says that the
-/// memory budget divided a run.
-std::vector<std::string> reasons(const Graph& graph, std::span<const Group> groups, bool divided);
+/// What kept nodes apart, those that concern most nodes first. `divided` says that the memory budget divided a run.
+std::vector<Apart> reasons(const Graph& graph, std::span<const Group> groups, bool divided);
+
+/// How a program asked for values.
+struct AskedRuns {
+  std::int64_t runs = 0;
+  std::int64_t needed = 0;     // had all instances asked at the same time
+  bool loses_batches = false;  // nodes of one signature ran in several runs that need not follow each other
+};
+AskedRuns asked_runs(const Graph& graph, const NodeTable& table, std::span<const Run> runs);
 
 /// How many bytes the values of a run take and, if it is to be differentiated, its gradients.
 std::string memory_text(const plan::Plan& plan, bool with_gradients);

@@ -73,6 +73,7 @@ struct RunReader::State {
       first = NodeId{static_cast<std::int32_t>(i)};
     }
     groups.resize(NodeTable::kVariants * static_cast<std::size_t>(graph.signatures().size()));
+    for (std::size_t g = 0; g < groups.size(); ++g) groups[g].number = static_cast<std::int32_t>(g);
     number_in_run.assign(groups.size(), -1);
   }
 

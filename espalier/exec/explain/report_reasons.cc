@@ -16,11 +16,6 @@ namespace {
 
 constexpr std::size_t kShown = 4;
 
-struct Sentence {
-  std::int64_t nodes = 0;  // that it concerns
-  std::string text;
-};
-
 /// "a, b and c"; of many, the first few and how many more.
 std::string listed(const std::vector<std::string>& words, std::size_t all) {
   std::string text;
@@ -34,14 +29,14 @@ class Reasons {
  public:
   Reasons(const Graph& graph, std::span<const Group> groups) : graph_(graph) {
     for (std::size_t i = 0; i < groups.size(); ++i)
-      if (groups[i].nodes > 0) groups_.push_back({groups[i], i % 2 == 1});
+      if (groups[i].nodes > 0) groups_.push_back({groups[i], i % NodeTable::kVariants == 1});
     std::sort(groups_.begin(), groups_.end(),
               [](const Known& a, const Known& b) { return a.group.first < b.group.first; });
   }
 
-  std::vector<std::string> find(bool divided) {
+  std::vector<Apart> find(bool divided) {
     if (graph_.options().own_strategy == nullptr && graph_.options().strategy == Strategy::kNone) {
-      add(groups_, "each node is a step of its own, as the strategy is none");
+      add(Apart::Why::kNoStrategy, groups_, "each node is a step of its own, as the strategy is none");
     } else {
       find_differences();
       find_chains();
@@ -50,10 +45,8 @@ class Reasons {
     }
     find_plain();
     std::stable_sort(sentences_.begin(), sentences_.end(),
-                     [](const Sentence& a, const Sentence& b) { return a.nodes > b.nodes; });
-    std::vector<std::string> texts;
-    for (Sentence& sentence : sentences_) texts.push_back(std::move(sentence.text));
-    return texts;
+                     [](const Apart& a, const Apart& b) { return a.nodes > b.nodes; });
+    return std::move(sentences_);
   }
 
  private:
@@ -75,11 +68,17 @@ class Reasons {
     return listed(words, known.size());
   }
 
-  void add(std::span<const Known> groups, std::string_view why) {
+  void add(Apart::Why kind, std::span<const Known> groups, std::string_view why) {
     if (groups.empty()) return;
-    std::int64_t nodes = 0;
-    for (const Known& of : groups) nodes += of.group.nodes;
-    sentences_.push_back({nodes, fmt::format("{}: {}", places(groups), why)});
+    Apart apart{.kind = kind, .places = places(groups), .why = std::string(why), .groups = {}};
+    for (const Known& of : groups) {
+      apart.nodes += of.group.nodes;
+      apart.steps += of.group.steps;
+      apart.least_steps =
+          kind == Apart::Why::kKinds ? std::max(apart.least_steps, of.group.steps) : apart.least_steps + of.group.chain;
+      apart.groups.push_back(of.group.number);
+    }
+    sentences_.push_back(std::move(apart));
   }
 
   template <class Condition>
@@ -234,7 +233,7 @@ class Reasons {
         why += (why.empty() ? "" : ", and ") + (this->*aspect.name)(aspect, groups);
         told.push_back(std::move(aspect));
       }
-      add(groups, fmt::format("{} kinds that cannot run together, as {}", groups.size(), why));
+      add(Apart::Why::kKinds, groups, fmt::format("{} kinds that cannot run together, as {}", groups.size(), why));
     }
   }
 
@@ -253,7 +252,7 @@ class Reasons {
       if (forced > 0)
         why += fmt::format("{} {} {} forced by the order of the other steps", chain > 1 ? ";" : ", of which", forced,
                            forced == 1 ? "was" : "were");
-      add(groups, why);
+      add(forced > 0 ? Apart::Why::kForced : Apart::Why::kChain, groups, why);
     }
   }
 
@@ -262,9 +261,10 @@ class Reasons {
     for (const Known& of : groups_)
       if (of.group.runs > 1) alike[of.group.runs].push_back(of);
     for (const auto& [runs, groups] : alike)
-      add(groups, fmt::format("in {} runs, as {}", runs,
-                              divided ? "values were asked for in between or the memory budget divided them"
-                                      : "values were asked for in between"));
+      add(Apart::Why::kRuns, groups,
+          fmt::format("in {} runs, as {}", runs,
+                      divided ? "values were asked for in between or the memory budget divided them"
+                              : "values were asked for in between"));
   }
 
   /// Products of one step that are not one product.
@@ -284,14 +284,14 @@ class Reasons {
       if (!any_shared && !names.empty()) by_names[names].push_back(of);
     }
     for (const auto& [names, groups] : by_names)
-      add(groups,
+      add(Apart::Why::kOwnWeights, groups,
           fmt::format("a product for each node, as each has {} of its own: neither a parameter nor computed from "
                       "parameters alone",
                       names));
   }
 
   void find_plain() {
-    add(those([&](const Known& of) {
+    add(Apart::Why::kPlain, those([&](const Known& of) {
           return of.group.nodes > 1 && graph_.type(of.group.first).dtype == DType::kFloat64;
         }),
         "node by node within each step, as float64 is computed by the plain code");
@@ -299,12 +299,12 @@ class Reasons {
 
   const Graph& graph_;
   std::vector<Known> groups_;
-  std::vector<Sentence> sentences_;
+  std::vector<Apart> sentences_;
 };
 
 }  // namespace
 
-std::vector<std::string> reasons(const Graph& graph, std::span<const Group> groups, bool divided) {
+std::vector<Apart> reasons(const Graph& graph, std::span<const Group> groups, bool divided) {
   return Reasons(graph, groups).find(divided);
 }
 

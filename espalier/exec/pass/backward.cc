@@ -10,6 +10,7 @@
 #include "espalier/exec/node_call.h"
 #include "espalier/exec/pass/weight_gradients.h"
 #include "espalier/exec/stopwatch.h"
+#include "espalier/exec/traced.h"
 #include "espalier/kernels/rows.h"
 #include "espalier/ops/plain_step.h"
 #include "espalier/ops/product_rows.h"
@@ -127,6 +128,9 @@ class Backward {
     const Signature& signature = graph_.signature(all[0]);
     take_part(all);
     if (nodes_.empty()) return;
+    SpanTimer span(traced_,
+                   span_of(traced_, graph_, Doing::kBackwardKernel, current().run_number, step, std::ssize(nodes_)),
+                   signature.info->name);
     if (graph_.any_derived())
       for (NodeId node : nodes_)
         if (graph_.shared(node)) weights_.run_users_of(node);
@@ -324,6 +328,7 @@ class Backward {
   // Of the current step.
   const BoundStep* view_ = nullptr;
   std::int32_t run_ = 0;
+  const bool traced_ = Trace::is_on();
   std::span<const NodeId> nodes_;
   std::uint32_t unwritten_ = 0;  // results of the step, as Saved has them
 };

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "espalier/exec/stopwatch.h"
+#include "espalier/exec/traced.h"
 
 namespace espalier::exec {
 
@@ -45,6 +46,8 @@ void WeightGradients::run(DeferredRows& group) {
   if (group.empty()) return;
   KernelWatch watch(graph_.options().profile);
   const OpInfo& info = *graph_.signatures()[group.signature()].info;
+  const bool traced = Trace::is_on();
+  SpanTimer span(traced, span_of(traced, graph_, Doing::kWeights, -1), info.name);
   std::vector<DeferredRows::Target>& targets = lists_.targets;
   targets.assign(info.inputs.size(), {});
   std::size_t next = 0;

@@ -27,8 +27,19 @@ class Reference final : public Executor {
   void keep(NodeId) override {}
   void differentiate(NodeId loss, const BackwardOptions& options) override;
   const std::byte* value(NodeId node) const override { return values_[static_cast<std::size_t>(index_of(node))]; }
+  bool has_value(NodeId node) const override {
+    const auto i = static_cast<std::size_t>(index_of(node));
+    return i < values_.size() && values_[i] != nullptr;
+  }
   Statistics statistics() const override { return statistics_; }
   std::string explain() const override;
+  Batches batches() const override {
+    Batches batches;
+    batches.statistics = statistics_;
+    batches.is_reference = true;
+    return batches;
+  }
+  std::vector<StrategyCounts> compare_strategies() const override { return {}; }
   std::string explain_plan(std::span<const NodeId> nodes, RunKind kind) override;
 
  private:

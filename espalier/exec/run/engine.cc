@@ -13,12 +13,14 @@
 #include "espalier/exec/bind/row_source.h"
 #include "espalier/exec/parameter_versions.h"
 #include "espalier/exec/pass/forward.h"
+#include "espalier/exec/traced.h"
 
 namespace espalier::exec {
 void Engine::take_memory_of(std::vector<Run>& runs) {
   if (runs.empty()) return;
   std::swap(spare_.nodes, runs.back().nodes);
   std::swap(spare_.rows, runs.back().rows);
+  std::swap(spare_.asked, runs.back().asked);
   runs.clear();
 }
 
@@ -48,8 +50,12 @@ Work* Engine::prepare(std::span<const NodeId> nodes, plan::Lifetime lifetime, co
   }
   if (!is_missing) return nullptr;
   Stopwatch watch;
+  const bool traced = Trace::is_on();
+  SpanTimer span(traced, span_of(traced, graph_, Doing::kCollecting, statistics_.runs));
   Work& work = collector_.collect(nodes, lifetime, request);
+  asked_.assign(nodes.begin(), nodes.end());
   watch.lap(statistics_.seconds.planning);
+  span.stop();
   if (work.nodes.empty() && work.elsewhere.empty() && work.leaves.empty()) return nullptr;
   refuse_mixture(graph_, parameters_, nodes, marks_, freed);
   for (NodeId leaf : work.leaves) {
@@ -64,8 +70,12 @@ Run Engine::open_run(const Work& work, std::shared_ptr<const plan::Plan> plan) {
   run.nodes = std::move(spare_.nodes);
   run.rows = std::move(spare_.rows);
   run.nodes = work.nodes;
-  run.values = memory_.take(plan->values.bytes);
+  run.values = work.problem.lifetime == plan::Lifetime::kAll ? memory_.take_lasting(plan->values.bytes)
+                                                             : memory_.take(plan->values.bytes);
   run.training = work.problem.lifetime == plan::Lifetime::kTraining;
+  run.run_number = statistics_.runs;
+  run.asked = std::move(spare_.asked);
+  run.asked = asked_;
   run.plan = std::move(plan);
   run.order_rows();
   return run;
@@ -81,6 +91,9 @@ void Engine::place_rows(const Work& work, const Run& run) {
 
 void Engine::compute_rows(const Work& work, const Run& run) {
   Stopwatch watch;
+  const bool traced = Trace::is_on();
+  if (traced) trace_memory(run.memory());
+  SpanTimer span(traced, span_of(traced, graph_, Doing::kForward, run.run_number));
   try {
     run_forward(graph_, table_, run, steps_, statistics_);
   } catch (...) {
@@ -90,6 +103,7 @@ void Engine::compute_rows(const Work& work, const Run& run) {
     throw;
   }
   watch.lap(statistics_.seconds.forward);
+  span.stop();
   statistics_.take_peak(memory_beside() + memory_.bytes_used() + run.memory(), memory_.bytes_used());
 }
 
@@ -184,7 +198,7 @@ void Engine::move_outputs(const Work& work, const Run& run) {
     if (table_.has_value(result)) moved.push_back(result);
   std::int64_t bytes = 0;
   for (NodeId node : moved) bytes += graph_.bytes(node);
-  std::byte* to = memory_.take(bytes);
+  std::byte* to = memory_.take_lasting(bytes);
   for (NodeId node : moved) {
     const std::int64_t size = graph_.bytes(node);
     if (size > 0) std::memcpy(to, table_.address[at(node)], static_cast<std::size_t>(size));
@@ -244,6 +258,22 @@ std::string Engine::explain_plan(std::span<const NodeId> nodes, RunKind kind) {
   statistics_ = {};
   return text;
 }
+
+void Engine::trace_memory(std::int64_t more) const {
+  TimeSpan moment =
+      span_of(true, graph_, Doing::kMemory, statistics_.runs, -1, memory_beside() + memory_.bytes_used() + more);
+  moment.begin = Trace::now();
+  moment.end = moment.begin;
+  Trace::add(moment, {});
+}
+
+std::int64_t Engine::gradient_bytes() const {
+  std::int64_t bytes = 0;
+  for (const Run& run : runs_) bytes += run.plan->gradients.bytes;
+  return bytes;
+}
+
+Batches Engine::batches() const { return read_runs(graph_, table_, runs_, finished_, statistics_); }
 
 void Engine::keep(NodeId node) {
   table_.resize(graph_);
@@ -311,10 +341,14 @@ void Engine::differentiate(NodeId loss, const BackwardOptions& options) {
 
 std::vector<Tensor> Engine::go_back(std::span<const Seed> seeds, BackwardRequest request) {
   Stopwatch watch;
+  const bool traced = Trace::is_on();
+  SpanTimer span(traced, span_of(traced, graph_, Doing::kBackward, statistics_.runs - 1));
+  if (traced) trace_memory(gradient_bytes());
   request.follow_merged(table_);
   std::vector<Tensor> gradients =
       run_backward(graph_, table_, runs_, seeds, request, memory_, steps_, ledger_, statistics_, memory_beside());
   watch.lap(statistics_.seconds.backward);
+  if (traced) trace_memory(0);
   return gradients;
 }
 

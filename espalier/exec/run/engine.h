@@ -17,6 +17,7 @@
 #include "espalier/exec/bind/bound_steps.h"
 #include "espalier/exec/collect/collector.h"
 #include "espalier/exec/executor.h"
+#include "espalier/exec/explain/read_runs.h"
 #include "espalier/exec/explain/report.h"
 #include "espalier/exec/node_table.h"
 #include "espalier/exec/pass/backward.h"
@@ -46,8 +47,11 @@ class Engine final : public Executor {
   void keep(NodeId node) override;
   void differentiate(NodeId loss, const BackwardOptions& options) override;
   const std::byte* value(NodeId node) const override { return table_.address[at(node)]; }
+  bool has_value(NodeId node) const override { return at(node) < table_.flags.size() && table_.has_value(node); }
   Statistics statistics() const override { return statistics_; }
   std::string explain_plan(std::span<const NodeId> nodes, RunKind kind) override;
+  Batches batches() const override;
+  std::vector<StrategyCounts> compare_strategies() const override;
   std::string explain() const override { return explain_runs(graph_, table_, runs_, finished_, statistics_); }
 
  private:
@@ -71,6 +75,9 @@ class Engine final : public Executor {
   /// After a last run: the outputs move to memory of their own, and the rest is given back.
   void move_outputs(const Work& work, const Run& run);
   void forget_values();
+  /// Tells a Trace how many bytes are in use now, and `more`.
+  void trace_memory(std::int64_t more) const;
+  std::int64_t gradient_bytes() const;
   std::vector<Tensor> go_back(std::span<const Seed> seeds, BackwardRequest request);
 
   // --- the memory budget (budget.cc) ---------------------------------------------------------------------------------
@@ -106,6 +113,7 @@ class Engine final : public Executor {
   // Of the run under way: the nodes whose values outlive it, by their numbers, and those that move.
   std::vector<std::size_t> lasting_;
   std::vector<NodeId> moved_;
+  std::vector<NodeId> asked_;                // what the run was asked for
   std::shared_ptr<plan::Plan> newest_plan_;  // that was made here and is nobody else's; null where there is none
   Run spare_;                                // its lists are the memory of the next run's
   std::vector<Run> finished_;                // runs that cannot be differentiated, for explain()

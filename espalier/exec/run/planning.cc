@@ -3,55 +3,10 @@
 #include "espalier/batch/schedule.h"
 #include "espalier/exec/run/engine.h"
 #include "espalier/exec/run/plan_cache.h"
+#include "espalier/exec/run/schedule_input.h"
+#include "espalier/exec/traced.h"
 
 namespace espalier::exec {
-namespace {
-
-/// The nodes and edges that a strategy sees: operands from outside the run are left out.
-class ScheduleInput {
- public:
-  explicit ScheduleInput(const plan::Problem& problem) : problem_(problem) {
-    const std::size_t nodes = problem.signature.size();
-    lists_.begin.resize(nodes + 1);
-    lists_.inputs.resize(problem.inputs.size());
-    std::int32_t* next = lists_.inputs.data();
-    lists_.begin[0] = 0;
-    for (std::size_t v = 0; v < nodes; ++v) {
-      for (std::int32_t p = problem.input_begin[v]; p < problem.input_begin[v + 1]; ++p)
-        if (problem.inputs[at(p)] >= 0) *next++ = problem.inputs[at(p)];
-      lists_.begin[v + 1] = static_cast<std::int32_t>(next - lists_.inputs.data());
-    }
-    lists_.inputs.resize(at(lists_.begin[nodes]));
-  }
-  ~ScheduleInput() {
-    if (lists_.inputs.capacity() > kMostKept) lists_ = {};
-  }
-  ScheduleInput(const ScheduleInput&) = delete;
-  ScheduleInput& operator=(const ScheduleInput&) = delete;
-
-  batch::Graph graph() const {
-    return {problem_.signature, static_cast<std::int32_t>(problem_.facts.size()), lists_.begin, lists_.inputs};
-  }
-
- private:
-  static constexpr std::size_t kMostKept = 200'000;  // inputs: more are forgotten
-  /// Memory that a thread keeps from one schedule to the next.
-  struct Lists {
-    std::vector<std::int32_t> begin;
-    std::vector<std::int32_t> inputs;
-
-    static Lists& of_thread() {
-      thread_local Lists lists;
-      return lists;
-    }
-  };
-
-  const plan::Problem& problem_;
-  Lists& lists_ = Lists::of_thread();
-};
-
-}  // namespace
-
 std::shared_ptr<const plan::Plan> Engine::plan_of(plan::Problem& problem) {
   Stopwatch watch;
   const batch::OwnStrategy* const own = graph_.options().own_strategy.get();
@@ -59,6 +14,8 @@ std::shared_ptr<const plan::Plan> Engine::plan_of(plan::Problem& problem) {
   problem.own_strategy = own != nullptr ? own->uid() : 0;
   plan::require_addressable(problem);
   ++statistics_.plans;
+  const bool traced = Trace::is_on();
+  SpanTimer finding(traced, span_of(traced, graph_, Doing::kPlanning, statistics_.runs));
   const std::uint64_t hash = hash_of(problem);
   if (std::shared_ptr<const plan::Plan> known = find_plan(problem, hash)) {
     ++statistics_.plan_hits;
@@ -67,9 +24,13 @@ std::shared_ptr<const plan::Plan> Engine::plan_of(plan::Problem& problem) {
   }
   const ScheduleInput input(problem);
   watch.lap(statistics_.seconds.planning);
+  finding.stop();
+  SpanTimer scheduling(traced, span_of(traced, graph_, Doing::kScheduling, statistics_.runs));
   const batch::Schedule schedule =
       own != nullptr ? own->schedule(input.graph()) : batch::schedule(problem.strategy, input.graph());
   watch.lap(statistics_.seconds.scheduling);
+  scheduling.stop();
+  SpanTimer placing(traced, span_of(traced, graph_, Doing::kPlanning, statistics_.runs));
   // Once its runs were forgotten, the newest plan is of no use but for its memory.
   plan::Plan spare;
   if (newest_plan_ != nullptr && newest_plan_.use_count() == 1) spare = std::move(*newest_plan_);
