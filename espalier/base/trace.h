@@ -71,14 +71,14 @@ class ESPALIER_EXPORT Trace {
   std::vector<std::string> names() const;
   std::int64_t dropped() const;
 
-  static bool is_on() { return on_.load(std::memory_order_relaxed); }
+  static bool is_on() { return on.load(std::memory_order_relaxed); }
   /// Nanoseconds of the clock that add() takes.
   static std::int64_t now();
   /// `span` in nanoseconds of now(). Does nothing if there is no Trace.
   static void add(TimeSpan span, std::string_view name);
 
  private:
-  static std::atomic<bool> on_;
+  static std::atomic<bool> on;
 };
 
 /// A span from here to the end of the block, or to stop().
