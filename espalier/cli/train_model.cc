@@ -205,10 +205,12 @@ void add_model(CLI::App& train, const std::string& name) {
   command->add_option("--threads", options->threads, "Threads to use (default: ESPALIER_THREADS, or all cores)")
       ->check(whole_number(1, 1024));
   add_trace(*command, options->trace);
-  RecordSource<Record> source_for(data::Input input, const PredictOptions& options) const {
-    return options.json_lines && !reads_json() ? json_source(std::move(input), options.read)
-                                               : source(std::move(input), options.read);
-  }
+  command->add_flag("--skip-damaged", options->skip_damaged, "Skip damaged records, and say how many");
+  command->footer(fmt::format("Example: espalier train {} {}\ndocs/models.md describes the formats of the data.", name,
+                              models::example_of(name)));
+  CLI::Option* resume = command->add_flag("--resume", options->resume, "Resume the run that was interrupted");
+  command->add_flag("--restart", options->restart, "Start from the beginning, although a run was interrupted")
+      ->excludes(resume);
   const std::unique_ptr<models::StandardModel> model = models::make(name);
   models::RunSettings run;
   add_settings(*command, model->settings(), "Model", options);
