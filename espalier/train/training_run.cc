@@ -174,7 +174,7 @@ void TrainingRun::update(Gradients& gradients) {
   const double rate = optimizer_->learning_rate() * schedule_(optimizer_->steps());
   const TrainingScore score = std::exchange(pending_score_, {});
   timed(update_seconds_, [&] {
-    const SpanTimer span(Trace::is_on(), {.doing = Doing::kUpdate});
+    const SpanTimer span(Trace::is_on(), [] { return TimeSpan{.doing = Doing::kUpdate}; });
     if (score.instances > 1) gradients.scale(1.0 / static_cast<double>(score.instances));
     require_finite(score.loss, &gradients, state_.minibatch - 1);
     optimizer_->step(gradients);

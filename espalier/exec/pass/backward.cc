@@ -134,9 +134,10 @@ class Backward {
     const Signature& signature = graph_.signature(all[0]);
     take_part(all);
     if (nodes_.empty()) return;
-    SpanTimer span(traced_,
-                   span_of(traced_, graph_, Doing::kBackwardKernel, current().run_number, step, std::ssize(nodes_)),
-                   signature.info->name);
+    SpanTimer span(
+        traced_,
+        [&] { return span_of(graph_, Doing::kBackwardKernel, current().run_number, step, std::ssize(nodes_)); },
+        signature.info->name);
     if (graph_.any_derived())
       for (NodeId node : nodes_)
         if (graph_.shared(node)) weights_.run_users_of(node);

@@ -28,19 +28,20 @@ std::vector<NodeId> nodes_in(const Graph& graph, std::string_view what, std::spa
 class CallTimer {
  public:
   CallTimer(const Graph& graph, exec::Executor& executor, std::string_view name)
-      : timer_(Trace::is_on(), Trace::is_on() ? call(graph, executor) : TimeSpan(), name) {}
+      : timer_(
+            Trace::is_on(), [&] { return call(graph, executor); }, name) {}
 
  private:
   /// The span of the call, which begins when that of recording has ended.
   static TimeSpan call(const Graph& graph, exec::Executor& executor) {
     const Statistics counts = graph.statistics();
-    TimeSpan recording = exec::span_of(true, graph, Doing::kRecording, counts.runs);
+    TimeSpan recording = exec::span_of(graph, Doing::kRecording, counts.runs);
     if (const double seconds = executor.take_recording(counts.seconds.recording); seconds > 0) {
       recording.end = Trace::now();
       recording.begin = recording.end - static_cast<std::int64_t>(seconds * 1e9);
       Trace::add(recording, {});
     }
-    return exec::span_of(true, graph, Doing::kCall, counts.runs);
+    return exec::span_of(graph, Doing::kCall, counts.runs);
   }
 
   SpanTimer timer_;
