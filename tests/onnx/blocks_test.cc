@@ -34,7 +34,7 @@ TEST(OnnxBlocks, OnnxRuntimeComputesPrograms) {
       b::Program::of<std::vector<float>>(b::map(b::scalar() >> [](const Expr& x) { return tanh(x); }) >> b::sum());
   Graph graph({.training = false});
   std::vector<Instance> trees;
-  for (const char* text : {"(1 (0 a) (2 b))", "(0 c)", "(1 (1 (0 a) (0 b)) (1 (0 unknown) (2 (1 c) (1 a))))"})
+  for (const char* text : {"(1 (0 a) (2 b))", "(0 c)", "(1 (1 (0 a) (0 b)) (1 (0 c) (2 (1 c) (1 a))))"})
     trees.push_back({tree.record(graph, data::parse_sexpr(text, data::SexprForm::kTrees)).leaf()});
   write_case(folder / "tree", {"scores"}, {trees[0]}, trees);
   std::vector<Instance> sums;
