@@ -48,6 +48,7 @@ class BatchServer {
 
   explicit BatchServer(Function function, ServerOptions options = {})
       : function_(std::move(function)), options_(std::move(options)) {
+    control::require_sane(options_.run);
     options_.run.lanes = 1;
     options_.run.keys = {};
     options_.run.stop = stop_.get_token();

@@ -19,14 +19,18 @@ Instance*& current_instance() {
 }
 
 RunOptions checked(const RunOptions& options) {
-  if (options.in_flight < 1) throw UsageError("run_batched: in_flight must be 1 or more");
-  if (options.lanes < 1) throw UsageError("run_batched: lanes must be 1 or more");
-  if (options.graph_instances < 0 || options.run_when.values < 0 || options.run_when.resumptions < 1)
-    throw UsageError("run_batched: graph_instances and run_when.values must be 0 or more, run_when.resumptions 1");
+  require_sane(options);
   return options;
 }
 
 }  // namespace
+
+void require_sane(const RunOptions& options) {
+  if (options.in_flight < 1) throw UsageError("run_batched: in_flight must be 1 or more");
+  if (options.lanes < 1) throw UsageError("run_batched: lanes must be 1 or more");
+  if (options.graph_instances < 0 || options.run_when.values < 0 || options.run_when.resumptions < 1)
+    throw UsageError("run_batched: graph_instances and run_when.values must be 0 or more, run_when.resumptions 1");
+}
 
 Program::~Program() = default;
 

@@ -114,6 +114,9 @@ class ESPALIER_EXPORT Runner {
   std::unique_ptr<State> state_;
 };
 
+/// Refuses (UsageError) numbers that make no sense.
+ESPALIER_EXPORT void require_sane(const RunOptions& options);
+
 /// The value of an Expr that was computed.
 ESPALIER_EXPORT Tensor value_of(const Expr& expr);
 /// The same of one with one element. Refuses (UsageError) any other.

@@ -92,6 +92,12 @@ TEST(ControlThreads, AServedInstanceDoesNotWaitForCompanyForever) {
   EXPECT_FALSE(server.submit({2, 4}).get().empty());
 }
 
+TEST(ControlThreads, AServerRefusesOptionsThatMakeNoSense) {
+  const auto give = [](Graph& g, int x) -> Task<double> { co_return co_await number(g.constant(x) + g.constant(1)); };
+  using Server = BatchServer<int, double>;
+  EXPECT_THROW(Server(give, {.run = {.in_flight = 0}}), UsageError);
+}
+
 TEST(ControlThreads, AServerOutlivesInstancesThatFail) {
   BatchServer<int, int> server(
       [](Graph& g, int x) -> Task<int> {
