@@ -30,11 +30,16 @@ set(internal_headers
   espalier/blocks/zeros.h
   espalier/cells/any_children.h
   espalier/cells/frame.h
+  espalier/cells/intervals.h
+  espalier/cells/kind_rows.h
   espalier/cells/layout.h
   espalier/cells/program.h
   espalier/cells/program_run.h
+  espalier/cells/record_use.h
   espalier/cells/recursion_order.h
   espalier/cells/recursion_program.h
+  espalier/cells/recursion_rows.h
+  espalier/cells/row_fields.h
   espalier/cells/row_list.h
   espalier/cells/trace.h
   espalier/control/answers.h
@@ -63,6 +68,7 @@ set(internal_headers
   espalier/exec/run_memory.h
   espalier/exec/stopwatch.h
   espalier/exec/traced.h
+  espalier/graph/kept_instance.h
   espalier/graph/library_ops.h
   espalier/graph/limits.h
   espalier/graph/repeat_shared.h

@@ -16,6 +16,7 @@
 #include "espalier/exec/explain_plan.h"
 #include "espalier/exec/gradients.h"
 #include "espalier/graph/graph.h"
+#include "espalier/graph/recordings.h"
 #include "espalier/nn/attention.h"
 #include "espalier/nn/child_sum_tree_lstm.h"
 #include "espalier/nn/dropout.h"

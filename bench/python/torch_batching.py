@@ -2,9 +2,9 @@
 """Measures espalier.torch: binary trees, child-sum trees and lattices, trained on one thread (row P3).
 
 Binary trees (64 sentiment trees, 300/150, a label at every node) are compared with levels batched by hand and with
-PyTorch one by one (bench/peers/tree_lstm.py), the others with the loops of examples/python. All compute the same losses,
-which is checked first, and take turns on the same batches. Times are of the process, so that other processes matter
-less; a row is the median of the rounds, and a ratio that of the ratios of each round.
+PyTorch one by one (bench/peers/tree_lstm.py), the others with the loops of examples/python. All compute the same
+losses, which is checked first, and take turns on the same batches. Times are of the process, so that other processes
+matter less; a row is the median of the rounds, and a ratio that of the ratios of each round.
 
 Needs the package espalier and PyTorch. Reads sst/train.txt below ESPALIER_DATA; without it, makes trees.
 """

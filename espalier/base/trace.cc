@@ -43,7 +43,7 @@ std::int32_t number_of_thread() {
 
 }  // namespace
 
-std::atomic<bool> Trace::on_{false};
+std::atomic<bool> Trace::on{false};
 
 std::string_view name_of(Doing doing) {
   static constexpr std::array<std::string_view, kDoings> kNames{
@@ -60,11 +60,11 @@ Trace::Trace(std::size_t most_spans) {
   log.most = most_spans;
   log.started = now();
   log.dropped = 0;
-  on_.store(true, std::memory_order_relaxed);
+  on.store(true, std::memory_order_relaxed);
 }
 
 Trace::~Trace() {
-  on_.store(false, std::memory_order_relaxed);
+  on.store(false, std::memory_order_relaxed);
   SpanLog& log = SpanLog::of_process();
   const std::scoped_lock lock(log.mutex);
   log.taken = false;
@@ -73,7 +73,7 @@ Trace::~Trace() {
   log.number_of = {};
 }
 
-void Trace::stop() { on_.store(false, std::memory_order_relaxed); }
+void Trace::stop() { on.store(false, std::memory_order_relaxed); }
 
 std::vector<TimeSpan> Trace::spans() const {
   SpanLog& log = SpanLog::of_process();

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,41 +72,44 @@ class ESPALIER_EXPORT Trace {
   std::vector<std::string> names() const;
   std::int64_t dropped() const;
 
-  static bool is_on() { return on_.load(std::memory_order_relaxed); }
+  static bool is_on() { return on.load(std::memory_order_relaxed); }
   /// Nanoseconds of the clock that add() takes.
   static std::int64_t now();
   /// `span` in nanoseconds of now(). Does nothing if there is no Trace.
   static void add(TimeSpan span, std::string_view name);
 
  private:
-  static std::atomic<bool> on_;
+  static std::atomic<bool> on;
 };
 
-/// A span from here to the end of the block, or to stop().
+/// A span from here to the end of the block, or to stop(). Without a Trace it writes one byte.
 class SpanTimer {
  public:
-  SpanTimer(bool on, const TimeSpan& span, std::string_view name = {}) : on_(on) {
-    if (!on_) [[likely]]
+  /// `make` gives the span without its times; it is called if `on`.
+  template <class Make>
+  SpanTimer(bool on, const Make& make, std::string_view name = {}) {
+    if (!on) [[likely]]
       return;
-    span_ = span;
-    name_ = name;
-    span_.begin = Trace::now();
+    open_.emplace(Open{make(), name});
+    open_->span.begin = Trace::now();
   }
   ~SpanTimer() { stop(); }
   SpanTimer(const SpanTimer&) = delete;
   SpanTimer& operator=(const SpanTimer&) = delete;
   void stop() {
-    if (!on_) [[likely]]
+    if (!open_) [[likely]]
       return;
-    on_ = false;
-    span_.end = Trace::now();
-    Trace::add(span_, name_);
+    open_->span.end = Trace::now();
+    Trace::add(open_->span, open_->name);
+    open_.reset();
   }
 
  private:
-  bool on_;
-  TimeSpan span_;
-  std::string_view name_;
+  struct Open {
+    TimeSpan span;
+    std::string_view name;
+  };
+  std::optional<Open> open_;
 };
 
 }  // namespace espalier

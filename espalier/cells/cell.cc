@@ -212,7 +212,7 @@ bool Core::record_again(std::span<const Expr> inputs, SourceLine where, std::spa
   if (known == nullptr) return false;
   const std::span<const NodeId> stacked(nodes.data(), inputs.size());
   if (known->results == 0) {
-    known->compiled->record_like(graph, stacked, where, *known, results);
+    static_cast<const cells::Compiled*>(known->compiled)->record_like(graph, stacked, where, *known, results);
     return true;
   }
   const NodeId first = graph.record_like(known->update, known->results, stacked, where);

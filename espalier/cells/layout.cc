@@ -1,13 +1,11 @@
 #include "espalier/cells/layout.h"
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "espalier/base/at.h"
+#include "espalier/cells/intervals.h"
 #include "espalier/ops/relu.h"
 #include "espalier/ops/step.h"
 
@@ -19,34 +17,12 @@ constexpr std::int64_t kTileFloats = 8192;
 /// Operations on elements are this many multiply-adds of a product.
 constexpr std::int64_t kElementWork = 16;
 
-/// Columns of a base, as intervals.
-class Written {
- public:
-  void add(std::int64_t begin, std::int64_t end) { list_.emplace_back(begin, end); }
-  /// The parts of [begin, end) that are in no interval.
-  std::vector<std::pair<std::int64_t, std::int64_t>> gaps(std::int64_t begin, std::int64_t end) const {
-    std::vector<std::pair<std::int64_t, std::int64_t>> sorted = list_;
-    std::sort(sorted.begin(), sorted.end());
-    std::vector<std::pair<std::int64_t, std::int64_t>> result;
-    for (const auto& [from, to] : sorted) {
-      if (to <= begin || from >= end) continue;
-      if (from > begin) result.emplace_back(begin, from);
-      begin = std::max(begin, to);
-    }
-    if (begin < end) result.emplace_back(begin, end);
-    return result;
-  }
-
- private:
-  std::vector<std::pair<std::int64_t, std::int64_t>> list_;
-};
-
 }  // namespace
 
 class Layout {
  public:
   Layout(Program& program, std::size_t results, std::int64_t random_bytes)
-      : program_(&program), results_(results), random_bytes_(random_bytes) {}
+      : program_(&program), facts_{.results = results, .random_bytes = random_bytes} {}
 
   void make() {
     make_groups();
@@ -58,7 +34,7 @@ class Layout {
     place_temps();
     find_places();
     find_hoisted();
-    make_infos();
+    make_infos(*program_, facts_);
   }
 
  private:
@@ -99,7 +75,7 @@ class Layout {
   // --- backward ------------------------------------------------------------------------------------------------------
 
   void plan_backward() {
-    std::vector<Written> written(program_->bases_.size());
+    std::vector<Intervals> written(program_->bases_.size());
     std::vector<std::vector<std::pair<std::size_t, std::size_t>>> input_writers(program_->inputs_.size());
     for (std::size_t b = 0; b < written.size(); ++b)
       if (program_->bases_[b].place == Place::kResult) written[b].add(0, program_->bases_[b].width);
@@ -245,26 +221,26 @@ class Layout {
     instruction.in_place = true;
     instruction.saved_floats = instruction.info->saved_in_place(
         instruction.attrs.data(), InputShapes(instruction.info->name, instruction.info->inputs, instruction.shapes));
-    overwrites_saved_ = true;
+    facts_.overwrites_saved = true;
   }
 
   // --- what backward reads -------------------------------------------------------------------------------------------
 
   void keep_for_backward() {
-    keep_inputs_ = keep_results_ = 0;
+    facts_.keep_inputs = facts_.keep_results = 0;
     std::int64_t saved = 0;
     const auto keep = [&](const Value& kept, bool for_weights) {
       if (kept.base == kNone) {  // it may be computed from parameters
-        keep_inputs_ |= std::uint64_t{1} << kept.shared;
+        facts_.keep_inputs |= std::uint64_t{1} << kept.shared;
         return;
       }
       Base& base = program_->bases_[at(kept.base)];
       if (base.place == Place::kInput) {
-        keep_inputs_ |= std::uint64_t{1} << base.number;
-        if (for_weights) weights_read_inputs_ |= std::uint64_t{1} << base.number;
+        facts_.keep_inputs |= std::uint64_t{1} << base.number;
+        if (for_weights) facts_.weights_read_inputs |= std::uint64_t{1} << base.number;
       } else if (base.place == Place::kResult) {
-        keep_results_ |= 1U << base.number;
-        if (for_weights) weights_read_results_ |= 1U << base.number;
+        facts_.keep_results |= 1U << base.number;
+        if (for_weights) facts_.weights_read_results |= 1U << base.number;
       } else if (base.saved < 0) {
         base.saved = saved;
         saved += base.width;
@@ -290,9 +266,9 @@ class Layout {
         out.deferred = deferred;
         deferred += out.width;
       }
-      if (instruction.any_shared && is_main) weights_read_dy_ = true;
+      if (instruction.any_shared && is_main) facts_.weights_read_dy = true;
     }
-    program_->saved_ = overwrites_saved_ ? spread(saved) : saved;
+    program_->saved_ = facts_.overwrites_saved ? spread(saved) : saved;
     program_->deferred_ = deferred;
   }
 
@@ -398,110 +374,11 @@ class Layout {
     if (is_added_to && value(first.out).width == of_made.width) program_->hoisted_base_ = made;
   }
 
-  // --- the op --------------------------------------------------------------------------------------------------------
-
-  void find_blocks() {
-    std::int32_t block = 0;
-    for (const Instruction& instruction : code()) {
-      if (!instruction.is_product()) continue;
-      bool fits = true;
-      for (std::int32_t k = 0; k < instruction.parts; ++k) {
-        const Value& part = value(instruction.in[at(k)]);
-        const Base& base = program_->bases_[at(part.base)];
-        fits = fits && base.place == Place::kInput && part.width == base.width &&
-               program_->inputs_[at(base.number)].block < 0;
-      }
-      if (!fits) continue;
-      for (std::int32_t k = 0; k < instruction.parts; ++k)
-        program_->inputs_[at(base_of(instruction.in[at(k)]).number)].block = block;
-      ++block;
-    }
-  }
-
-  /// Shared inputs that are weights and biases of products and nothing else.
-  std::uint64_t find_adds_only() {
-    std::uint64_t of_products = 0;
-    std::uint64_t of_others = 0;
-    for (const Instruction& instruction : code())
-      for (std::size_t k = 0; k < instruction.in.size(); ++k) {
-        const Value& operand = value(instruction.in[k]);
-        if (operand.base != kNone) continue;
-        const bool is_weight = instruction.is_product() && k >= static_cast<std::size_t>(instruction.parts);
-        (is_weight ? of_products : of_others) |= std::uint64_t{1} << operand.shared;
-      }
-    return of_products & ~of_others;
-  }
-
-  void make_infos() {
-    find_blocks();
-    for (std::size_t i = 0; i < program_->inputs_.size(); ++i) program_->inputs_[i].name = program_->input_names_[i];
-    static_assert(kAddressBytes == 2 * sizeof(std::uint32_t));
-    program_->infos_.resize(results_);
-    for (std::size_t k = 1; k < results_; ++k)
-      program_->result_names_.push_back(program_->name_ + "." + std::to_string(k));
-    program_->result_inputs_ = {Input{"cell", Role::kStacked, -1}};
-    for (std::size_t k = 0; k < results_; ++k) {
-      OpInfo& info = program_->infos_[k];
-      info.id = next_op_id();
-      info.kind = k == 0 ? Kind::kCell : Kind::kResult;
-      info.attr_words = 2;
-      info.keep.output = (keep_results_ >> k & 1U) != 0;
-      info.contract = "a cell";
-    }
-    OpInfo& cell = program_->infos_[0];
-    cell.name = program_->name_;
-    cell.inputs = program_->inputs_;
-    cell.keep_mask = keep_inputs_;
-    cell.field_bytes = static_cast<std::int32_t>(random_bytes_);
-    cell.random = random_bytes_ > 0;
-    cell.gathers = true;
-    cell.stores_shared = true;
-    cell.adds_only = find_adds_only();
-    cell.results = static_cast<std::int32_t>(results_);
-    cell.deferred = program_->deferred_;
-    cell.weights_read_inputs = weights_read_inputs_;
-    cell.weights_read_results = weights_read_results_;
-    cell.weights_read_dy = weights_read_dy_;
-    cell.overwrites_saved = overwrites_saved_;
-    cell.infer = [](const void* attrs, const InputShapes&) { return program_of(attrs).result_shape(0); };
-    cell.saved = [](const void* attrs, const InputShapes&) { return program_of(attrs).saved(); };
-    cell.forward = &run_forward;
-    cell.backward = &run_backward;
-    cell.weight_gradients = &run_weight_gradients;
-    cell.moves_shared = &moves_shared_inputs;
-    cell.prepare();
-    for (std::size_t k = 1; k < results_; ++k) {
-      OpInfo& info = program_->infos_[k];
-      info.name = program_->result_names_[k - 1];
-      info.inputs = program_->result_inputs_;
-      info.result = static_cast<std::int32_t>(k);
-      info.attr_words = 3;
-      info.infer = [](const void* attrs, const InputShapes&) {
-        std::uint32_t number = 0;
-        std::memcpy(&number, static_cast<const std::byte*>(attrs) + kAddressBytes, sizeof(number));
-        return program_of(attrs).result_shape(number);
-      };
-      info.prepare();
-    }
-  }
-
   Program* program_;
-  std::size_t results_;
-  std::int64_t random_bytes_;
+  CellFacts facts_;
   std::vector<std::int32_t> group_of_;  // by instruction
   std::vector<std::int32_t> relu_of_;   // by instruction: the relu that alone reads what a product makes
-  std::uint64_t keep_inputs_ = 0;
-  std::uint32_t keep_results_ = 0;
-  std::uint64_t weights_read_inputs_ = 0;
-  std::uint32_t weights_read_results_ = 0;
-  bool weights_read_dy_ = false;
-  bool overwrites_saved_ = false;
 };
-
-OpId next_op_id() {
-  static std::atomic<std::int32_t> next{1 << 24};
-  return OpId{next.fetch_add(1, std::memory_order_relaxed)};
-}
 
 void lay_out(Program& program, std::size_t results, std::int64_t random_bytes) {
   Layout(program, results, random_bytes).make();

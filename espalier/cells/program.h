@@ -134,13 +134,7 @@ class Program {
   std::size_t results() const { return infos_.size(); }
   /// Which come behind the inputs.
   std::span<const Parameter* const> parameters() const { return parameters_; }
-  /// The random ops, with where their fields begin.
-  struct RandomOp {
-    const OpInfo* info;
-    std::int64_t begin;
-    std::uint32_t number;  // among all random ops of the function, in the order in which they were recorded
-  };
-  std::span<const RandomOp> random_ops() const { return random_; }
+  std::span<const RandomPart> random_ops() const { return random_; }
 
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -182,6 +176,7 @@ class Program {
  private:
   friend class Compiler;
   friend class Layout;
+  friend class ProgramInfos;
   Program() = default;
 
   std::string name_;
@@ -191,7 +186,7 @@ class Program {
   std::vector<Input> result_inputs_;
   std::vector<OpInfo> infos_;
   std::vector<const Parameter*> parameters_;
-  std::vector<RandomOp> random_;
+  std::vector<RandomPart> random_;
   std::vector<Base> bases_;
   std::vector<Value> values_;
   std::vector<Instruction> instructions_;
@@ -214,6 +209,13 @@ inline const Program& program_of(const void* attrs) {
   const Program* program = nullptr;
   std::memcpy(&program, attrs, kAddressBytes);
   return *program;
+}
+
+/// The number of a further result, behind that address.
+inline std::uint32_t result_number(const void* attrs) {
+  std::uint32_t number = 0;
+  std::memcpy(&number, static_cast<const std::byte*>(attrs) + kAddressBytes, sizeof(number));
+  return number;
 }
 
 /// An id for an op that is made at run time; those of the registry are far below.

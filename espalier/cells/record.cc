@@ -3,26 +3,20 @@
 #include <array>
 #include <vector>
 
+#include "espalier/cells/record_use.h"
 #include "espalier/cells/trace.h"
 
 namespace espalier::cells {
 namespace {
 
-/// The fields of a node, one for each of its rows: the places of its random ops in the random numbers. Those of one op
-/// follow each other, as they do where it is recorded by itself.
+/// The fields of a node, one for each of its rows: the places of its random ops in the random numbers.
 class Fields {
  public:
   Fields(Graph& graph, const Program& program, const Graph::RandomPlace& first, std::int32_t rows) {
     if (program.random_ops().empty()) return;
-    const auto size = static_cast<std::size_t>(program.info().field_bytes);
-    bytes_.resize(size * static_cast<std::size_t>(rows));
-    const std::uint64_t step = graph.step();
-    for (std::int32_t r = 0; r < rows; ++r)
-      for (const Program::RandomOp& random : program.random_ops())
-        random.info->place_random(
-            bytes_.data() + static_cast<std::size_t>(r) * size + random.begin, graph.options().seed, step,
-            first.instance_key,
-            first.number + random.number * static_cast<std::uint32_t>(rows) + static_cast<std::uint32_t>(r));
+    bytes_.resize(static_cast<std::size_t>(program.info().field_bytes) * static_cast<std::size_t>(rows));
+    program.info().place_rows(bytes_.data(), rows, graph.options().seed, graph.step(), first.instance_key,
+                              first.number);
   }
   const void* data() const { return bytes_.data(); }
 
@@ -40,30 +34,16 @@ std::int32_t rows_of(const Graph& graph, std::span<const Operand> inputs) {
 /// Records a use of a program; the graph is told all about it.
 NodeId record_program(Graph& graph, const std::shared_ptr<const Program>& program, std::span<const Operand> inputs,
                       const Graph::RandomPlace& first, ExprList& results) {
-  const SourceLine where = inputs[0].where();
   InlineList<Operand, 16> operands;
   for (const Operand& input : inputs) operands.push_back(input);
-  for (const Parameter* parameter : program->parameters()) operands.push_back({parameter, where});
-  struct Attrs {
-    const Program* program;
-    std::uint32_t number;
-    std::uint32_t unused = 0;
-  };
-  const std::int32_t known = graph.signatures().size();
-  const Attrs attrs{program.get(), 0};
-  const std::span<const Operand> list(operands);
+  for (const Parameter* parameter : program->parameters()) operands.push_back({parameter, inputs[0].where()});
   const std::int32_t rows = rows_of(graph, inputs);
   const Fields fields(graph, *program, first, std::max(rows, 1));
-  results.push_back(rows > 0 && !program->random_ops().empty()
-                        ? graph.record_rows(program->info(), &attrs, fields.data(), rows, list)
-                        : graph.record(program->info(), &attrs, fields.data(), list));
-  const Operand cell(results[0], where);
-  for (std::size_t k = 1; k < program->results(); ++k) {
-    const Attrs of_result{program.get(), static_cast<std::uint32_t>(k)};
-    results.push_back(graph.record(program->info(k), &of_result, nullptr, std::span<const Operand>(&cell, 1)));
-  }
-  if (graph.signatures().size() != known) graph.hold(program);
-  return cell.expr().node();
+  const NodeId cell = record_use(graph, program, program->results(), fields.data(),
+                                 program->random_ops().empty() ? 0 : rows, std::span<const Operand>(operands));
+  for (std::size_t k = 0; k < program->results(); ++k)
+    results.push_back(graph.expr(NodeId{index_of(cell) + static_cast<std::int32_t>(k)}));
+  return cell;
 }
 
 /// Records a use of a program like an earlier one. Its further results are the nodes behind the one that is returned.

@@ -9,9 +9,10 @@
 #include "espalier/base/error.h"
 #include "espalier/base/nearest.h"
 #include "espalier/cells/any_children.h"
+#include "espalier/cells/record_use.h"
 #include "espalier/cells/recursion_program.h"
+#include "espalier/cells/row_fields.h"
 #include "espalier/cells/trace.h"
-#include "espalier/graph/limits.h"
 #include "espalier/ops/first_rows.h"
 #include "espalier/ops/gather_rows.h"
 #include "espalier/ops/row.h"
@@ -21,7 +22,7 @@ namespace espalier {
 using cells::CompiledRecursion;
 using cells::RecursionInput;
 using cells::RecursionProgram;
-using cells::RowField;
+using cells::RowFields;
 
 void Structure::add_sequence(std::int32_t length, KindId kind, bool from_end) {
   const std::int32_t begin = size();
@@ -31,130 +32,6 @@ void Structure::add_sequence(std::int32_t length, KindId kind, bool from_end) {
     add(kind, begin + t, {before < 0 || before == length ? kMissing : begin + before});
   }
 }
-
-namespace {
-
-/// What a recursion's op wants to know of every row, as its fields: checked, and with the height of each. `heights` may
-/// be empty: then they are found here. Refuses structures that no recursion could run over.
-class RowFields {
- public:
-  RowFields(const std::string& name, std::span<const RecursionKind> kinds, std::int32_t most_children,
-            const Structure& structure, std::int32_t rows_of_x, std::span<const std::int32_t> heights)
-      : name_(name), structure_(structure), stride_(RowField::kFirstChild + most_children) {
-    const std::int32_t size = structure.size();
-    if (size == 0) refuse("the structure has no rows");
-    const std::int64_t count = std::int64_t{size} * stride_;
-    const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(std::int32_t));
-    if (const std::int64_t most = GraphLimits::current().field_bytes; bytes > most)
-      throw ResourceError(fmt::format(
-          "recursion \"{}\": {} rows of up to {} children take {} bytes in a graph, and {} are the most there can be",
-          name, size, most_children, bytes, most));
-    if (values_.size() < static_cast<std::size_t>(count)) values_.resize(static_cast<std::size_t>(count));
-    std::int32_t unknown = 0;
-    for (std::int32_t r = 0; r < size; ++r) {
-      const auto number = static_cast<std::int32_t>(structure.kind(r));
-      if (number < 0 || number >= static_cast<std::int32_t>(kinds.size()))
-        refuse(fmt::format("row {} is of kind {}, and there are kinds 0 to {}", r, number, kinds.size() - 1));
-      const RecursionKind& kind = kinds[at(number)];
-      const std::span<const std::int32_t> children = structure.children(r);
-      if (static_cast<std::int32_t>(children.size()) != kind.children)
-        refuse(fmt::format("row {} has {} children, and rows of kind \"{}\" have {}", r, children.size(), kind.name,
-                           kind.children));
-      const std::int32_t x = structure.x(r);
-      if (kind.takes_x && (x < 0 || x >= rows_of_x))
-        refuse(fmt::format("row {}, of kind \"{}\", reads row {} of x, which has rows 0 to {}", r, kind.name, x,
-                           rows_of_x - 1));
-      std::int32_t* const field = of(r);
-      field[RowField::kKind] = number;
-      field[RowField::kX] = kind.takes_x ? x : Structure::kNoX;
-      // Nearly always children come all before their parents, or all behind.
-      std::int32_t height = 0;
-      std::int32_t* to = field + RowField::kFirstChild;
-      for (const std::int32_t child : children) {
-        *to++ = child;
-        if (child == Structure::kMissing) continue;
-        if (child < 0 || child >= size)
-          refuse(fmt::format("row {} has row {} as a child, and there are rows 0 to {}", r, child, size - 1));
-        const std::int32_t of_child = child < r ? height_of(child) : kUnknown;
-        height = of_child == kUnknown || height == kUnknown ? kUnknown : std::max(height, of_child + 1);
-      }
-      if (!heights.empty()) height = heights[at(r)];
-      std::fill(to, of(r + 1), -1);
-      field[RowField::kHeight] = height;
-      unknown += height == kUnknown ? 1 : 0;
-    }
-    for (std::int32_t r = size - 1; r >= 0 && unknown > 0; --r)
-      if (height_of(r) == kUnknown && find(r)) --unknown;
-    if (unknown > 0) find_all();
-  }
-
-  const std::int32_t* data() const { return values_.data(); }
-  std::int32_t height_of(std::int32_t row) const { return of(row)[RowField::kHeight]; }
-
- private:
-  static constexpr std::int32_t kUnknown = -1;
-
-  [[noreturn]] void refuse(const std::string& sentence) const {
-    throw UsageError(fmt::format("recursion \"{}\": {}", name_, sentence));
-  }
-  std::int32_t* of(std::int32_t row) { return values_.data() + std::ptrdiff_t{row} * stride_; }
-  const std::int32_t* of(std::int32_t row) const { return values_.data() + std::ptrdiff_t{row} * stride_; }
-
-  /// Whether the heights of all children are known, so that this one is from now on.
-  bool find(std::int32_t row) {
-    std::int32_t height = 0;
-    for (const std::int32_t child : structure_.children(row)) {
-      if (child == Structure::kMissing) continue;
-      if (height_of(child) == kUnknown) return false;
-      height = std::max(height, height_of(child) + 1);
-    }
-    of(row)[RowField::kHeight] = height;
-    return true;
-  }
-
-  /// In any order: a row that is found asks for its parents.
-  void find_all() {
-    const auto size = at(structure_.size());
-    std::vector<std::int32_t> waits(size, 0);
-    std::vector<std::vector<std::int32_t>> parents(size);
-    std::vector<std::int32_t> ready;
-    std::int32_t unknown = 0;
-    for (std::int32_t r = 0; r < structure_.size(); ++r) {
-      if (height_of(r) != kUnknown) continue;
-      ++unknown;
-      for (const std::int32_t child : structure_.children(r)) {
-        if (child == Structure::kMissing || height_of(child) != kUnknown) continue;
-        ++waits[at(r)];
-        parents[at(child)].push_back(r);
-      }
-      if (waits[at(r)] == 0) ready.push_back(r);
-    }
-    while (!ready.empty()) {
-      const std::int32_t row = ready.back();
-      ready.pop_back();
-      find(row);
-      --unknown;
-      for (const std::int32_t parent : parents[at(row)])
-        if (--waits[at(parent)] == 0) ready.push_back(parent);
-    }
-    if (unknown == 0) return;
-    std::int32_t row = 0;
-    while (height_of(row) != kUnknown) ++row;
-    refuse(fmt::format("row {} depends on itself, or on a row that does", row));
-  }
-
-  const std::string& name_;
-  const Structure& structure_;
-  std::int32_t stride_;
-  /// Of one structure at a time; its memory serves the next.
-  static std::vector<std::int32_t>& of_thread() {
-    thread_local std::vector<std::int32_t> values;
-    return values;
-  }
-  std::vector<std::int32_t>& values_ = of_thread();
-};
-
-}  // namespace
 
 class Recursion::Impl {
  public:
@@ -261,26 +138,11 @@ class Recursion::Impl {
     return states;
   }
 
-  /// A node's signature has the address of what it was compiled to, which the graph then keeps alive.
   static NodeId record_first(Graph& graph, const std::shared_ptr<const CompiledRecursion>& compiled, const Operand& x,
                              std::int32_t rows, const void* fields) {
-    const std::int32_t known = graph.signatures().size();
     std::vector<Operand> operands{x};
     for (const Parameter* parameter : compiled->parameters()) operands.emplace_back(parameter, x.where());
-    struct Attrs {
-      const CompiledRecursion* compiled;
-      std::uint32_t part;
-      std::uint32_t unused = 0;
-    };
-    const Attrs attrs{compiled.get(), 0};
-    const Expr first = graph.record_rows(compiled->info(), &attrs, fields, rows, operands);
-    const Operand cell(first, x.where());
-    for (std::size_t k = 1; k < compiled->parts(); ++k) {
-      const Attrs of_part{compiled.get(), static_cast<std::uint32_t>(k)};
-      graph.record(compiled->info(k), &of_part, nullptr, std::span<const Operand>(&cell, 1));
-    }
-    if (graph.signatures().size() != known) graph.hold(compiled);
-    return first.node();
+    return cells::record_use(graph, compiled, compiled->parts(), fields, rows, std::span<const Operand>(operands));
   }
 
   // --- compiling -----------------------------------------------------------------------------------------------------

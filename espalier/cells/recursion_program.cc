@@ -77,9 +77,7 @@ void CompiledRecursion::make_infos() {
     info.keep.output = true;  // parents read it
     if (p > 0)                // its attributes have its number
       info.infer = [](const void* attrs, const InputShapes&) {
-        std::uint32_t part = 0;
-        std::memcpy(&part, static_cast<const std::byte*>(attrs) + kAddressBytes, sizeof(part));
-        return recursion_of(attrs).state(part);
+        return recursion_of(attrs).state(result_number(attrs));
       };
   }
   OpInfo& info = infos_[0];

@@ -13,7 +13,7 @@ namespace espalier::cells {
 
 /// The programs of a cell for one combination of shapes: one, or two where some inputs are outer. Where there is none,
 /// the function is to be called instead.
-struct Compiled {
+struct Compiled final : CompiledCell {
   /// Where an input of a program or a result of the cell comes from.
   enum class From : std::int32_t { kInput, kProjection, kUpdate };
   struct Source {

@@ -71,7 +71,8 @@ void add_data(CLI::App& app) {
   command->add_option("FILE", options->file, "A file, plain or gzip, or a folder with SICK")->required();
   command->add_flag("--skip-damaged", options->skip_damaged, "Skip damaged records, and say how many");
   command->footer(
-      "Formats: labelled trees in brackets, CoNLL-U, words and tags in columns, ListOps, SICK, JSON lines, query plans,\n"
+      "Formats: labelled trees in brackets, CoNLL-U, words and tags in columns, ListOps, SICK, JSON lines, query "
+      "plans,\n"
       "tables, and molecules (SMILES, SDF).\n"
       "Example: espalier data describe train.txt");
   command->callback([options] { run_describe(*options); });

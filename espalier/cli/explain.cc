@@ -231,31 +231,32 @@ void add_explain(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("explain", "Show how a model's records are batched, and what cannot be batched and why");
   command
-      ->add_option("model", options->model,
+      ->add_option("MODEL", options->model,
                    "The folder of a run of `espalier train MODEL`; or the name of a model, which is then made from "
                    "the inputs and not trained")
       ->required();
-  command->add_option("inputs", options->inputs, "Files or folders as for training");
+  command->add_option("INPUTS", options->inputs, "Files or folders, in the format of the training data");
   command->add_option("--data", options->data, "One more input");
   command->add_option("-o,--out", options->out, "Write a page (HTML), or a picture if the name ends in .svg");
   command->add_flag("--svg", options->svg, "A picture for papers instead of the page; without -o it is printed");
   command->add_flag("--animate", options->animate, "The same in motion, without a script");
   command->add_flag("--text", options->text, "Print steps, reasons, strategies with their times, and advice");
   command->add_option("--trace", options->trace, "Write a timeline for Perfetto or chrome://tracing (JSON)");
-  command->add_option("--records", options->records, "How many records, taken together")
+  command->add_option("--records", options->records, "Batch size, in records")
       ->capture_default_str()
       ->check(whole_number(1, 1'000'000));
-  command->add_option("--strategy", options->strategy, "How nodes are scheduled")
+  command->add_option("--strategy", options->strategy, "How nodes are batched")
       ->capture_default_str()
-      ->check(CLI::IsMember({"none", "depth", "agenda", "frontier"}));
+      ->check(strategy_name());
   command
       ->add_option("--form", options->form,
                    "How records are recorded, where the model has a choice: `nodes`, one by one, the default for "
                    "pages and pictures; `rows`, many in a node, as training does, the default without them")
-      ->check(CLI::IsMember({"rows", "nodes"}));
-  command->add_flag("--training", options->training, "A step of training, forward and backward, instead of prediction");
+      ->check(one_of({"rows", "nodes"}));
+  command->add_flag("--training", options->training,
+                    "Explain a training step, forward and backward, instead of prediction");
   command->add_flag("--nodes", options->nodes, "List the recorded nodes first");
-  command->add_flag("--skip-damaged", options->skip_damaged, "Leave damaged records out, and say how many");
+  command->add_flag("--skip-damaged", options->skip_damaged, "Skip damaged records, and say how many");
   command->footer(
       "Without -o, --svg, --text and --trace nothing is computed: records are collected, scheduled and planned.\n"
       "Example:\n"

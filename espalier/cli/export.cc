@@ -97,11 +97,11 @@ void add_export(CLI::App& app) {
   auto command = std::make_shared<ExportCommand>();
   CLI::App* exporting = app.add_subcommand(
       "export", "Write a trained model as an ONNX file, which ONNX Runtime evaluates on records of any shape");
-  exporting->add_option("run", command->run, "The folder of a run of `espalier train MODEL`")->required();
+  exporting->add_option("RUN", command->run, "The folder of a run of `espalier train MODEL`")->required();
   exporting->add_option("-o,--out", command->out, "The file to write, such as model.onnx")->required();
   exporting->add_option("--samples", command->samples,
                         "Files of more records whose signatures the file must have, beside the model's own samples");
-  exporting->add_option("--records", command->records, "Records that are read of each file of samples")
+  exporting->add_option("--records", command->records, "Number of records to read from each file of samples")
       ->capture_default_str()
       ->check(whole_number(1, 1'000'000));
   exporting->footer(

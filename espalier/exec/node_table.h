@@ -84,7 +84,8 @@ struct NodeTable {
   static constexpr std::uint8_t kMany = 16;     // has many rows, which lie one behind the other and nowhere else
   static constexpr std::uint8_t kInTable = 32;  // looks many up, which are read in its table, where its address is
 
-  static constexpr std::uint8_t kZeros = 64;  // a leaf of the zeros that many share
+  static constexpr std::uint8_t kZeros = 64;   // a leaf of the zeros that many share
+  static constexpr std::uint8_t kGiven = 128;  // its value comes from an earlier segment: it stands for a leaf
 
   std::vector<std::byte*> address;
   std::vector<std::uint8_t> flags;
@@ -116,6 +117,7 @@ struct NodeTable {
   }
   void drop_value(NodeId node) { flags[at(node)] &= static_cast<std::uint8_t>(~(kHasValue | kInTable)); }
   bool is_zeros(NodeId leaf) const { return (flags[at(leaf)] & kZeros) != 0; }
+  bool is_given(NodeId node) const { return (flags[at(node)] & kGiven) != 0; }
   bool is_in_table(NodeId node) const { return (flags[at(node)] & kInTable) != 0; }
 
   std::int64_t memory() const { return memory_of(address, flags, run, same, root, base, offset, regions); }

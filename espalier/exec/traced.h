@@ -16,10 +16,8 @@ inline std::uint64_t trace_number(const Graph& graph) {
 }
 
 /// A span of a run, or of one of its steps.
-inline TimeSpan span_of(bool on, const Graph& graph, Doing doing, std::int64_t run, std::int32_t step = -1,
+inline TimeSpan span_of(const Graph& graph, Doing doing, std::int64_t run, std::int32_t step = -1,
                         std::int64_t amount = 0) {
-  if (!on) [[likely]]
-    return {};
   return {.doing = doing, .step = step, .run = run, .graph = trace_number(graph), .amount = amount};
 }
 

@@ -53,9 +53,9 @@ struct GraphOptions {
   Memoise memoise = Memoise::kLookups;
   /// Records the ops of a cell one by one, as if it were a plain function: for comparing, and for finding out.
   bool expand_cells = false;
-  /// The most bytes the graph may take, as Statistics::peak_bytes counts them; 0 is no limit. If a minibatch takes more
-  /// and its loss is a sum or mean over instances, it is computed in parts. Otherwise it is refused (ResourceError,
-  /// with the numbers).
+  /// The most bytes the graph may take, as Statistics::peak_bytes counts them; 0 is no limit. Where a minibatch takes
+  /// more, backward() computes it in parts (a loss that is a sum or mean over instances), or computes values again
+  /// instead of keeping them. What does not fit even so is refused (ResourceError, with the numbers).
   std::int64_t memory_budget = 0;
   /// Measures where the time of each step goes (Statistics::Seconds).
   bool profile = false;

@@ -11,9 +11,10 @@
 
 namespace espalier {
 
-namespace cells {
-struct Compiled;
-}
+/// What a cell was compiled to: its own affair.
+struct CompiledCell {
+  virtual ~CompiledCell() = default;
+};
 
 /// The nodes of a use of a cell for inputs of some types, all of them stacked.
 struct KnownCell {
@@ -25,7 +26,7 @@ struct KnownCell {
   std::uint32_t epoch = 0;  // of the graph, when the nodes were recorded
   std::uint32_t inputs = 0;
   std::array<TypeId, kMostInputs> types{};
-  const cells::Compiled* compiled = nullptr;
+  const CompiledCell* compiled = nullptr;
   NodeId projection{};       // if it has one
   NodeId update{};           // likewise
   std::int32_t results = 0;  // where the update is all there is, of the very inputs: how many it has; else 0

@@ -79,16 +79,25 @@ void Recorder::refuse_destroyed(std::string_view what, const Parameter& paramete
 Expr Recorder::record_parameter_again(const Parameter& parameter, ParameterNodes::Known& known) {
   if (size_ == room_) [[unlikely]]
     make_room();
-  const auto n = static_cast<std::size_t>(size_);
   const ParameterFields fields{&parameter, parameter.version()};
-  begin_[n].fields = add_fields(&fields, sizeof(fields));
-  signature_[n] = known.signature;
-  head_[n] = {known.type, kNoInstance, kSingle, name_of_number(known.number)};
-  source_[n] = {nullptr, 0};
-  begin_[n + 1].inputs = begin_[n].inputs;
-  const NodeId node{size_++};
+  const NodeId node = write_node(known.signature, {known.type, kNoInstance, kSingle, name_of_number(known.number)},
+                                 add_fields(&fields, sizeof(fields)), 0, {nullptr, 0});
   parameters_.add_again(known, node);
   return expr(node);
+}
+
+void Graph::use_current_parameters() {
+  if (statistics().runs > 0)
+    throw UsageError(
+        "use_current_parameters: values of this graph were computed already\n"
+        "  hint: call it before the first value(), backward() or finish()");
+  parameters_.for_each_node([&](NodeId node) {
+    const Parameter* const parameter = parameter_of(node);
+    // A parameter that was destroyed or has another type by now stays as it was recorded: running it is refused.
+    if (parameter == nullptr || parameter->is_destroyed() || parameter->value().dtype() != type(node).dtype) return;
+    const ParameterFields fields{parameter, parameter->version()};
+    std::memcpy(fields_.data() + begin_[at(node)].fields, &fields, sizeof(fields));
+  });
 }
 
 Expr Graph::derived(std::uint64_t uid, const std::function<Expr(Graph&)>& make) {

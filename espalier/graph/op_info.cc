@@ -64,6 +64,17 @@ std::string OpInfo::operand_name(std::size_t position) const {
   return std::string(inputs[position].name);
 }
 
+void OpInfo::place_rows(std::byte* fields, std::int32_t rows, std::uint64_t seed, std::uint64_t step,
+                        std::uint64_t instance_key, std::uint32_t first) const {
+  const auto count = static_cast<std::uint32_t>(rows);
+  for (std::uint32_t r = 0; r < count; ++r) {
+    std::byte* const of_row = fields + std::size_t{r} * static_cast<std::size_t>(field_bytes);
+    if (place_random != nullptr) place_random(of_row, seed, step, instance_key, first + r);
+    for (const RandomPart& part : random_parts)
+      part.info->place_random(of_row + part.begin, seed, step, instance_key, first + part.number * count + r);
+  }
+}
+
 void OpInfo::prepare() {
   ragged_ = inputs.size() == 1 && inputs[0].role == Role::kRagged;
   never_shared_ = per_instance || inputs.empty();

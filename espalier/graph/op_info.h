@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -94,6 +95,15 @@ namespace ad {
 struct Var;
 }
 
+struct OpInfo;
+
+/// A random op within a cell.
+struct RandomPart {
+  const OpInfo* info = nullptr;
+  std::int64_t begin = 0;    // of its fields, in those of a node
+  std::uint32_t number = 0;  // among all random ops of the function, in the order in which they were recorded
+};
+
 struct OpInfo {
   OpId id{};  // set by the registry
   std::string_view name;
@@ -170,6 +180,9 @@ struct OpInfo {
   void (*place_random)(void* fields, std::uint64_t seed, std::uint64_t step, std::uint64_t instance_key,
                        std::uint32_t number) = nullptr;
 
+  /// Of a cell: the random ops within it.
+  std::span<const RandomPart> random_parts;
+
   Samples (*samples)() = nullptr;
   Refusals (*refusals)() = nullptr;
 
@@ -187,6 +200,11 @@ struct OpInfo {
   }
   /// The name of an operand as the op declares it; those of an op with any number of inputs are counted: "x[3]".
   std::string operand_name(std::size_t position) const;
+
+  /// Writes the random places of a node of so many rows into its fields: `first` is the number of the first in its
+  /// instance. Those of one op follow each other, as they do where the ops of a cell are recorded by themselves.
+  void place_rows(std::byte* fields, std::int32_t rows, std::uint64_t seed, std::uint64_t step,
+                  std::uint64_t instance_key, std::uint32_t first) const;
 
   /// Called by the registry: what recording asks for with every node.
   void prepare();

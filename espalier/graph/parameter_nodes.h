@@ -58,6 +58,12 @@ class ParameterNodes {
   void for_each_node(const F& f) const {
     for (const std::uint64_t uid : recorded_) f(NodeId{find(uid)});
   }
+  /// The uid of a node that has one, else 0.
+  std::uint64_t uid_of(NodeId node) const {
+    for (const std::uint64_t uid : recorded_)
+      if (find(uid) == index_of(node)) return uid;
+    return 0;
+  }
 
   /// Forgets the nodes from `size` on: they were recorded for an operation that was refused, and their signatures with
   /// it.

@@ -44,13 +44,10 @@ NodeId Recorder::record_like(NodeId sample, std::int32_t results, std::span<cons
   const std::size_t like = at(sample);
   InstanceId instance = kNoInstance;
   const std::size_t operands = put_operands_like(sample, stacked, instance);
-  const auto n = static_cast<std::size_t>(size_++);
-  signature_[n] = signature_[like];
-  head_[n] = {head_[like].type, instance == kNoInstance ? current_instance_ : instance, head_[at(stacked[0])].rows, 0};
-  source_[n] = where;
-  begin_[n].fields = 0;
-  begin_[n + 1].inputs = begin_[n].inputs + static_cast<std::uint32_t>(operands);
-  const NodeId cell{static_cast<std::int32_t>(n)};
+  const NodeId cell = write_node(
+      signature_[like],
+      {head_[like].type, instance == kNoInstance ? current_instance_ : instance, head_[at(stacked[0])].rows, 0}, 0,
+      operands, where);
   append_results_like(sample, cell, results, where);
   return cell;
 }
@@ -63,12 +60,7 @@ NodeId Recorder::record_like(NodeId sample, std::int32_t results, std::span<cons
       make_room();
     *room_for_inputs(1) = cell;
     const std::size_t like = at(sample) + static_cast<std::size_t>(k);
-    const auto n = static_cast<std::size_t>(size_++);
-    signature_[n] = signature_[like];
-    head_[n] = {head_[like].type, head_[at(cell)].instance, head_[at(cell)].rows, 0};
-    source_[n] = where;
-    begin_[n].fields = 0;
-    begin_[n + 1].inputs = begin_[n].inputs + 1;
+    write_node(signature_[like], {head_[like].type, head_[at(cell)].instance, head_[at(cell)].rows, 0}, 0, 1, where);
   }
 }
 

@@ -114,6 +114,7 @@ void Recorder::forget_signatures() {
   signatures_.clear();
   parameters_.clear();
   held_.clear();
+  replayed_.clear();
   names_nodes_ = false;
   ++signature_epoch_;
 }

@@ -136,16 +136,13 @@ SignatureId Recorder::new_signature(const OpInfo& info, const void* attrs, std::
   if (size_ == room_) [[unlikely]]
     make_room();
 
-  const auto n = static_cast<std::size_t>(size_);
-  begin_[n].fields =
+  const std::uint32_t fields_at =
       info.field_bytes > 0 ? add_fields(fields, static_cast<std::size_t>(info.field_bytes), rows, given) : 0;
-  signature_[n] = signature;
-  head_[n] = {signatures_[signature].type, instance, rows, all_shared ? name_of_node(n) : 0};
   any_many_ |= rows != kSingle;
-  source_[n] = where;
   any_derived_ |= all_shared && !operands.empty();
-  begin_[n + 1].inputs = begin_[n].inputs + static_cast<std::uint32_t>(operands.size());
-  return expr(NodeId{size_++});
+  const std::uint32_t name = all_shared ? name_of_node(static_cast<std::size_t>(size_)) : 0;
+  return expr(
+      write_node(signature, {signatures_[signature].type, instance, rows, name}, fields_at, operands.size(), where));
 }
 
 [[gnu::always_inline]] inline NodeId Recorder::append_known_inline(SignatureId signature, std::size_t operands,
@@ -154,15 +151,11 @@ SignatureId Recorder::new_signature(const OpInfo& info, const void* attrs, std::
                                                                    std::int32_t given) {
   if (size_ == room_) [[unlikely]]
     make_room();
-  const auto n = static_cast<std::size_t>(size_);
   const Signature& known = signatures_[signature];
   const auto field_bytes = static_cast<std::size_t>(known.info->field_bytes);
-  begin_[n].fields = field_bytes > 0 ? add_fields(fields, field_bytes, rows, given) : 0;
-  signature_[n] = signature;
-  head_[n] = {known.type, instance == kNoInstance ? current_instance_ : instance, rows, 0};
-  source_[n] = where;
-  begin_[n + 1].inputs = begin_[n].inputs + static_cast<std::uint32_t>(operands);
-  return NodeId{size_++};
+  const std::uint32_t fields_at = field_bytes > 0 ? add_fields(fields, field_bytes, rows, given) : 0;
+  return write_node(signature, {known.type, instance == kNoInstance ? current_instance_ : instance, rows, 0}, fields_at,
+                    operands, where);
 }
 
 NodeId Recorder::append_known(SignatureId signature, std::size_t operands, const void* fields, InstanceId instance,

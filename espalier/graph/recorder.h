@@ -31,6 +31,7 @@
 #include "espalier/graph/parameter.h"
 #include "espalier/graph/parameter_nodes.h"
 #include "espalier/graph/recording_clock.h"
+#include "espalier/graph/replayed_kinds.h"
 #include "espalier/graph/shared_names.h"
 #include "espalier/graph/signatures.h"
 
@@ -218,6 +219,8 @@ class ESPALIER_EXPORT Recorder {
 
  private:
   friend class Graph;
+  friend class InstanceReader;  // of Recordings
+  friend class InstanceWriter;
 
   static std::size_t at(NodeId node) { return static_cast<std::size_t>(index_of(node)); }
   static constexpr std::int32_t kSingle = 0;
@@ -245,6 +248,24 @@ class ESPALIER_EXPORT Recorder {
   /// Appends a node of a known signature, whose inputs are in place.
   NodeId append_known(SignatureId signature, std::size_t operands, const void* fields, InstanceId instance,
                       SourceLine where, std::int32_t rows, std::int32_t given);
+  /// What is asked of an operand whenever a node uses it, in one piece.
+  struct Head {
+    TypeId type;
+    InstanceId instance;
+    std::int32_t rows;     // kSingle for a node that is one row
+    std::uint32_t shared;  // 0: stacked; else what it is called in keys
+  };
+  /// Writes the next node, for which there must be room; its inputs and fields are in place.
+  NodeId write_node(SignatureId signature, const Head& head, std::uint32_t fields, std::size_t operands,
+                    SourceLine where) {
+    const auto n = static_cast<std::size_t>(size_++);
+    signature_[n] = signature;
+    head_[n] = head;
+    source_[n] = where;
+    begin_[n].fields = fields;
+    begin_[n + 1].inputs = begin_[n].inputs + static_cast<std::uint32_t>(operands);
+    return NodeId{static_cast<std::int32_t>(n)};
+  }
   /// The same in the middle of who asks.
   NodeId append_known_inline(SignatureId signature, std::size_t operands, const void* fields, InstanceId instance,
                              SourceLine where, std::int32_t rows, std::int32_t given);
@@ -304,13 +325,6 @@ class ESPALIER_EXPORT Recorder {
   std::int32_t room_ = 0;
   RecordingClock recording_;
   Column<SignatureId> signature_;
-  /// What is asked of an operand whenever a node uses it, in one piece.
-  struct Head {
-    TypeId type;
-    InstanceId instance;
-    std::int32_t rows;     // kSingle for a node that is one row
-    std::uint32_t shared;  // 0: stacked; else what it is called in keys
-  };
   Column<Head> head_;
   Column<SourceLine> source_;
   struct Begin {
@@ -367,6 +381,8 @@ class ESPALIER_EXPORT Recorder {
 
   std::string trace_;  // the cell that is traced here
   std::vector<std::shared_ptr<const void>> held_;
+  /// What is known here of instances that Recordings keep.
+  std::vector<ReplayedKinds> replayed_;
   std::vector<std::pair<std::uint64_t, std::string>> notes_;
   std::unique_ptr<GraphRuntime> runtime_;
 };

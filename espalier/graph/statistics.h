@@ -23,6 +23,7 @@ struct Statistics {
   std::int64_t peak_bytes = 0;
   std::int64_t node_bytes = 0;  // of these, values and gradients of nodes: a memory budget can divide them
   std::int64_t parts = 0;       // into which the memory budget divided minibatches
+  std::int64_t recomputed = 0;  // nodes computed once more, as the memory budget did not let their values stay
   std::int64_t plans = 0;       // made or taken from the cache
   std::int64_t plan_hits = 0;   // taken from the cache
 
@@ -63,6 +64,7 @@ struct Statistics {
     bytes_copied += other.bytes_copied;
     take_peak(other.peak_bytes, other.node_bytes);
     parts += other.parts;
+    recomputed += other.recomputed;
     plans += other.plans;
     plan_hits += other.plan_hits;
     seconds.recording += other.seconds.recording;

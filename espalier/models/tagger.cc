@@ -36,6 +36,7 @@ class Tagger final : public ModelOf<data::TaggedSentence, TaggedSentence> {
       if (const std::vector<std::string> list = known->list(); !list.empty())
         words.insert(words.end(), {list.front(), list.back()});
     std::vector<Value> records;
+    records.reserve(words.size() + 1);
     for (const Value& word : words) records.push_back(Value::map({{"words", Value::list({word})}}));
     records.push_back(Value::map({{"words", Value::list(words)}}));
     return records;

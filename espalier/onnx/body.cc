@@ -59,8 +59,8 @@ class CellReader {
   }
 
  private:
-  std::int32_t add_value(BodyValue value) {
-    body_.values.push_back(std::move(value));
+  std::int32_t add_value(const BodyValue& value) {
+    body_.values.push_back(value);
     return static_cast<std::int32_t>(body_.values.size()) - 1;
   }
 

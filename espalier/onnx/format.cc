@@ -22,6 +22,7 @@ std::string hash_text(std::string_view text) {
 
 Value list_of(const std::vector<std::int64_t>& numbers) {
   std::vector<Value> items;
+  items.reserve(numbers.size());
   for (const std::int64_t number : numbers) items.emplace_back(number);
   return Value::list(std::move(items));
 }
@@ -88,6 +89,7 @@ Value Format::to_value() const {
   std::vector<Value> given;
   for (const OutputFormat& output : outputs) {
     std::vector<std::int64_t> shape;
+    shape.reserve(static_cast<std::size_t>(output.shape.rank()));
     for (std::int32_t a = 0; a < output.shape.rank(); ++a) shape.push_back(output.shape[a]);
     given.push_back(Value::map({{"name", output.name}, {"shape", list_of(shape)}}));
   }

@@ -17,6 +17,7 @@ std::string state_name(std::int64_t width) { return fmt::format("state.{}", widt
 
 std::vector<std::int64_t> dims_of(const Shape& shape) {
   std::vector<std::int64_t> dims;
+  dims.reserve(at(shape.rank()));
   for (std::int32_t a = 0; a < shape.rank(); ++a) dims.push_back(shape[a]);
   return dims;
 }

@@ -16,7 +16,7 @@ namespace {
 double microseconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1000; }
 
 std::string event_name(const TimeSpan& span, const std::vector<std::string>& names) {
-  const std::string name = span.name >= 0 ? names[at(span.name)] : std::string(name_of(span.doing));
+  std::string name = span.name >= 0 ? names[at(span.name)] : std::string(name_of(span.doing));
   switch (span.doing) {
     case Doing::kCopying: return "copy for " + name;
     case Doing::kBackwardKernel: return name + " backward";

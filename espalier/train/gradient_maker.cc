@@ -29,16 +29,37 @@ void GradientMaker::run(const Minibatches& minibatches, std::int64_t first, std:
     run_in_lanes(minibatches, i, first_step + static_cast<std::uint64_t>(i - first), done);
 }
 
-GradientMaker::Recorded GradientMaker::record(Graph& graph, Part part) const {
+Expr GradientMaker::record_instance(Graph& graph, std::size_t instance, std::vector<Expr>& outputs) {
+  const auto number = static_cast<std::int64_t>(instance);
+  std::vector<Expr> all;  // the loss behind the outputs
+  recordings_.record(
+      graph, instance, [&](std::vector<Expr>& to) { to.push_back(task_.record(graph, Split::kTrain, number, to)); },
+      all);
+  outputs.insert(outputs.end(), all.begin(), all.end() - 1);
+  return all.back();
+}
+
+GradientMaker::Recorded GradientMaker::record(Graph& graph, Part part) {
   Recorded recorded;
   std::vector<Expr> losses;
   losses.reserve(part.size());
-  const std::vector<std::int64_t> instances(part.begin(), part.end());
-  for (const train::Recorded& of : task_.record_all(graph, Split::kTrain, instances)) {
-    losses.push_back(of.loss);
-    if (!options_.measure) continue;
-    recorded.outputs.insert(recorded.outputs.end(), of.outputs.begin(), of.outputs.end());
-    recorded.ends.push_back(recorded.outputs.size());
+  if (options_.keep_recordings) {
+    for (const std::size_t instance : part) {
+      graph.begin_instance(instance);
+      losses.push_back(record_instance(graph, instance, recorded.outputs));
+      if (options_.measure)
+        recorded.ends.push_back(recorded.outputs.size());
+      else
+        recorded.outputs.clear();
+    }
+  } else {
+    const std::vector<std::int64_t> instances(part.begin(), part.end());
+    for (const train::Recorded& of : task_.record_all(graph, Split::kTrain, instances)) {
+      losses.push_back(of.loss);
+      if (!options_.measure) continue;
+      recorded.outputs.insert(recorded.outputs.end(), of.outputs.begin(), of.outputs.end());
+      recorded.ends.push_back(recorded.outputs.size());
+    }
   }
   for (const Expr& output : recorded.outputs) graph.keep(output);
   recorded.loss = sum(losses);

@@ -8,6 +8,7 @@
 
 #include "espalier/exec/gradients.h"
 #include "espalier/graph/graph.h"
+#include "espalier/graph/recordings.h"
 #include "espalier/graph/statistics.h"
 #include "espalier/train/ahead.h"
 #include "espalier/train/lanes.h"
@@ -23,6 +24,7 @@ struct GradientOptions {
   bool ahead = false;    // else in lanes
   bool measure = false;  // the answers too
   std::int64_t least_in_lane = 1;
+  bool keep_recordings = false;
 };
 
 class GradientMaker {
@@ -47,7 +49,9 @@ class GradientMaker {
   struct Recorded;
   using Part = std::span<const std::size_t>;
 
-  Recorded record(Graph& graph, Part part) const;
+  Recorded record(Graph& graph, Part part);
+  /// The loss of an instance, through recordings_; appends its outputs.
+  Expr record_instance(Graph& graph, std::size_t instance, std::vector<Expr>& outputs);
   TrainingScore differentiate(const Recorded& recorded, Part part, Gradients& into) const;
   void run_in_lanes(const Minibatches& minibatches, std::int64_t number, std::uint64_t step, const Done& done);
   void run_ahead(const Minibatches& minibatches, std::int64_t first, std::int64_t end, std::uint64_t first_step,
@@ -56,6 +60,7 @@ class GradientMaker {
   const Task& task_;
   std::span<const std::int64_t> nodes_;
   GradientOptions options_;
+  Recordings recordings_;  // before the graphs that use them
   Lanes lanes_;
   Ahead ahead_;
   Gradients gradients_;  // of what is recorded ahead

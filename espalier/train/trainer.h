@@ -106,6 +106,9 @@ struct TrainerOptions {
 
   Strategy strategy = Strategy::kFrontier;
   RecordAhead ahead = RecordAhead::kWherePays;
+  /// Training instances are recorded in the first epoch and kept (graph/recordings.h), to the same numbers. The task's
+  /// record() is then called instead of record_all(), and must record the same whenever it is called for an instance.
+  bool keep_recordings = false;
   /// A thread gets a graph of its own only for this many instances of a minibatch (train::Lanes::run).
   std::int64_t least_in_lane = 1;
 

@@ -47,7 +47,8 @@ GradientOptions gradient_options(const TrainerOptions& options, const Task& task
           .strategy = options.strategy,
           .ahead = ahead,
           .measure = options.measure_training && task.answers() == Answers::kClasses,
-          .least_in_lane = options.least_in_lane};
+          .least_in_lane = options.least_in_lane,
+          .keep_recordings = options.keep_recordings};
 }
 
 /// Calls f, and adds the time it took.
@@ -173,7 +174,7 @@ void TrainingRun::update(Gradients& gradients) {
   const double rate = optimizer_->learning_rate() * schedule_(optimizer_->steps());
   const TrainingScore score = std::exchange(pending_score_, {});
   timed(update_seconds_, [&] {
-    const SpanTimer span(Trace::is_on(), {.doing = Doing::kUpdate});
+    const SpanTimer span(Trace::is_on(), [] { return TimeSpan{.doing = Doing::kUpdate}; });
     if (score.instances > 1) gradients.scale(1.0 / static_cast<double>(score.instances));
     require_finite(score.loss, &gradients, state_.minibatch - 1);
     optimizer_->step(gradients);

@@ -1,4 +1,4 @@
-"""Message passing over molecules (Gilmer et al., 2017): a state for each atom, messages along bonds, a sum at the end."""
+"""Message passing over molecules (Gilmer et al., 2017): states of atoms, messages along bonds, a sum."""
 
 import random
 from dataclasses import dataclass

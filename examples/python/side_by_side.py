@@ -45,5 +45,5 @@ def train(name, model, loop_loss, batched_loss, instances, *, batch=32, epochs=2
             optimizer.step()
             total += loss.item()
         means.append(total / len(batches))
-    print(f"{name}: loss {means[0]:.3f} -> {means[-1]:.3f}; the loop takes {loop / batched:.1f} times as long as a batch")
+    print(f"{name}: loss {means[0]:.3f} -> {means[-1]:.3f}; the loop takes {loop / batched:.1f} times as long")
     return means[0], means[-1]

@@ -29,5 +29,12 @@ from espalier import init as init, models as models, nn as nn, optim as optim  #
 
 __version__ = "0.1.0"
 
+
+def _await(self):
+    """``await x`` in an instance of run_batched gives the value of x."""
+    return (yield self)
+
+
+_core.Expr.__await__ = _core.Choice.__await__ = _await
 _core.set_package_folder(_os.path.dirname(__file__) + _os.sep)
 del initializers, layers, optimizers, runs  # noqa: F821: from _core; users see init, nn, optim and models

@@ -16,6 +16,7 @@ void bind_recursion(nanobind::module_& module);
 void bind_nn(nanobind::module_& module);
 void bind_optim(nanobind::module_& module);
 void bind_train(nanobind::module_& module);
+void bind_control(nanobind::module_& module);
 
 /// Sets the Python exception for the C++ exception that is being handled.
 void set_python_error() noexcept;

@@ -13,6 +13,7 @@
 #include "espalier/base/error.h"
 #include "espalier/espalier.h"
 #include "espalier/exec/explain_plan.h"
+#include "espalier/show/page.h"
 #include "objects.h"
 #include "strategy.h"
 
@@ -233,8 +234,15 @@ profile: measures where the time of each step goes)");
       "Forgets all nodes and values; every Expr made before is stale. Recording the like again is faster than in a\n"
       "new graph.");
   type.def(
-      "explain", [](nb::handle self) { return idle(self).explain(); },
-      "What ran together and what did not, and why: the steps of all runs so far.");
+      "explain",
+      [](nb::handle self) {
+        return nb::module_::import_("espalier.explanation").attr("Explanation")(idle(self).explain(), self);
+      },
+      nb::sig("def explain(self) -> str"),
+      "What ran together and what did not, and why: the steps of all runs so far. In a notebook, the page.");
+  type.def(
+      "page", [](nb::handle self) { return page_text(idle(self)); },
+      "What ran together as one HTML page that loads nothing: with the instances, the steps, and advice.");
   type.def(
       "list_nodes", [](nb::handle self) { return idle(self).list_nodes(); }, "The nodes, one per line.");
   type.def(

@@ -224,3 +224,12 @@ def test_dlpack_goes_both_ways():
     model = esp.Model()
     w = model.add("w", 2, init=3.0)
     assert w.__dlpack_device__() == (1, 0)
+
+
+def test_an_explanation_is_a_text_and_in_a_notebook_a_page():
+    with esp.Graph() as g:
+        esp.tanh(g.input([1.0])).value()
+    text = g.explain()
+    assert isinstance(text, str) and "tanh" in text
+    assert "<html" in g.page() and "tanh" in g.page()
+    assert text._repr_html_().startswith("<iframe srcdoc=") and "&lt;html" in text._repr_html_()

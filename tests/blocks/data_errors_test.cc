@@ -58,7 +58,7 @@ TEST(DataErrors, OfMissingParts) {
   EXPECT_EQ(refusal(map(scalar()), 1), "map(): expected a list, but got 1\n  in instance 0");
   EXPECT_EQ(refusal(map(scalar()), nullptr), "map(): expected a list, but got null\n  in instance 0");
   EXPECT_EQ(refusal(record({map(scalar()), identity()}) >> nth(), Value::list({Value::list({1}), 1})),
-            "nth(): there is no element 1 in a sequence of 1\n  in instance 0");
+            "nth(): there is no element 1 in a sequence of 1\n  in instance 0: /1");
   EXPECT_EQ(refusal(map(scalar()) >> stack(1), Value::list({1, 2})),
             "stack(1): expected at most 1 elements, but got 2\n  in instance 0");
 }

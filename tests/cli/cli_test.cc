@@ -269,8 +269,8 @@ TEST_F(Command, RefusesUnknownWordsWithTheNearest) {
 TEST_F(Command, RefusesWhatIsMissing) {
   expect_refused_at_once(
       run({}),
-      "espalier needs a command: train, eval, predict, explain, data, ops, blocks, bench, completion (see espalier "
-      "--help)",
+      "espalier needs a command: train, eval, predict, export, explain, data, ops, blocks, bench, completion (see "
+      "espalier --help)",
       2);
   expect_refused_at_once(run({"train"}), "espalier train needs a command: listops, sentiment, ", 2);
   expect_refused_at_once(

@@ -32,9 +32,10 @@ class ExportCommands : public ::testing::Test {
 };
 
 TEST_F(ExportCommands, PredictAnswersFromTheFileAsFromTheRun) {
-  std::ofstream(folder_ / "trees.txt") << "(4 (2 It) (4 (2 is) (4 good)))\n(0 (2 It) (0 (2 is) (0 bad)))\n(4 good)\n";
+  std::ofstream(folder_ / "trees.txt")
+      << "(4 (2 It) (4 (2 is) (4 good)))\n(0 (2 It) (0 (2 is) (0 bad)))\n(4 good)\n(0 bad)\n(2 fine)\n";
   const CommandResult trained = run({"train", "sentiment", "--data", path("trees.txt"), "--out", path("run"),
-                                     "--epochs", "1", "--hidden", "5", "--embedding", "6", "--held-out", "0"});
+                                     "--epochs", "1", "--hidden", "5", "--embedding", "6"});
   ASSERT_EQ(trained.code, 0) << trained.error;
   const CommandResult exported = run({"export", path("run"), "-o", path("model.onnx")});
   EXPECT_EQ(exported.code, 0) << exported.error;

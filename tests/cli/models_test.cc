@@ -91,7 +91,9 @@ TEST_F(ModelCommands, HaveHelpWithAnExampleOfOptionsThatThereAre) {
     ASSERT_NE(at, std::string::npos) << model;
     std::istringstream example(help.out.substr(at, help.out.find('\n', at) - at));
     for (std::string word; example >> word;)
-      if (word.starts_with("--")) EXPECT_THAT(help.out.substr(0, at), HasSubstr("  " + word + " ")) << model;
+      if (word.starts_with("--")) {
+        EXPECT_THAT(help.out.substr(0, at), HasSubstr("  " + word + " ")) << model;
+      }
   }
 }
 

@@ -121,7 +121,9 @@ TEST_P(DamagedInput, MayEndAnywhere) {
   for (std::size_t size = 0; size < text.size(); ++size) {
     SCOPED_TRACE(size);
     const std::optional<ReadReport> report = read(text.substr(0, size));
-    if (report) EXPECT_LE(report->records, 2);
+    if (report) {
+      EXPECT_LE(report->records, 2);
+    }
   }
 }
 
@@ -135,20 +137,26 @@ TEST_P(DamagedInput, MayBeInAnotherEncoding) {
   latin.insert(latin.size() - std::min<std::size_t>(latin.size(), 3), "\xE9");
   EXPECT_THROW(GetParam().read(Input::text(latin, "x"), {}), DataError);
   const std::optional<ReadReport> report = read(latin);
-  if (report) EXPECT_GE(report->damaged, 1);
+  if (report) {
+    EXPECT_GE(report->damaged, 1);
+  }
 }
 
 TEST_P(DamagedInput, MayHaveALineOf100Megabytes) {
   const std::string long_line = GetParam().text + std::string(100'000'000, 'a') + "\n";
   EXPECT_THROW(GetParam().read(Input::text(long_line, "x"), {}), DataError);
   const std::optional<ReadReport> report = read(long_line);
-  if (report) EXPECT_GE(report->damaged, 1);
+  if (report) {
+    EXPECT_GE(report->damaged, 1);
+  }
 }
 
 TEST_P(DamagedInput, MayBeEmpty) {
   for (const std::string text : {"", "\n", "\n\n\n"}) {
     const std::optional<ReadReport> report = read(text);
-    if (report) EXPECT_EQ(report->records, 0);
+    if (report) {
+      EXPECT_EQ(report->records, 0);
+    }
   }
 }
 

@@ -8,12 +8,14 @@
 #include "espalier/base/error.h"
 #include "espalier/exec/gradients.h"
 #include "espalier/graph/graph.h"
+#include "espalier/nn/lstm.h"
 #include "espalier/ops/all.h"
 #include "espalier/optim/sgd.h"
 #include "tests/exec/small_model.h"
 #include "tests/support/budget.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/random_trees.h"
+#include "tests/support/refusal.h"
 
 namespace espalier {
 namespace {
@@ -167,41 +169,95 @@ TEST_F(Budget, TooSmallForOneInstanceIsRefusedWithTheNumbers) {
   SentimentNet net(64);
   const std::vector<RandomTree> trees = random_trees(7, 1, SentimentNet::kWords);
   Gradients gradients;
-  Graph unlimited;
-  net.loss(unlimited, trees, true).backward({.into = &gradients, .wanted = {}});
-  gradients.clear();
-  const std::int64_t budget = budget_of(unlimited.statistics(), 30);
-  Graph graph({.memory_budget = budget});
+  constexpr std::int64_t kBudget = 20'000;  // less than the records take
+  Graph graph({.memory_budget = kBudget});
   const Expr loss = net.loss(graph, trees, true);
   for (int round = 0; round < 2; ++round) {
     try {
       loss.backward({.into = &gradients, .wanted = {}});
       ADD_FAILURE() << "nothing was refused";
     } catch (const ResourceError& refusal) {
-      EXPECT_NE(std::string(refusal.what()).find(std::to_string(budget)), std::string::npos) << refusal.what();
+      EXPECT_NE(std::string(refusal.what()).find(std::to_string(kBudget)), std::string::npos) << refusal.what();
     }
   }
   EXPECT_TRUE(gradients.empty());
-  EXPECT_EQ((graph.constant(3) * 2).scalar(), 6);  // the graph goes on
   graph.clear();
-  EXPECT_EQ((graph.constant(3) * 2).scalar(), 6);
+  EXPECT_EQ((graph.constant(3) * 2).scalar(), 6);  // the graph goes on
 }
 
-TEST_F(Budget, IsRefusedWhereInstancesMeetBeforeTheLoss) {
-  Graph unlimited({.memoise = Memoise::kOff});
-  const auto record = [&](Graph& graph) {
+/// Instances that meet before the loss.
+Expr met(Graph& graph, const Parameter& table, const Parameter& W, std::vector<Expr>* states = nullptr) {
+  std::vector<Expr> ends;
+  for (int i = 0; i < 16; ++i) {
+    graph.begin_instance();
+    Expr x = lookup(graph, table, i % 9);
+    for (int k = 0; k < 50; ++k) x = dropout(tanh(linear(x, W)), 0.1);
+    ends.push_back(x);
+    if (states != nullptr) states->push_back(x);
+  }
+  return sum_elements(square(sum(ends)));  // no sum of losses
+}
+
+TEST_F(Budget, ValuesAreComputedAgainWhereInstancesMeetBeforeTheLoss) {
+  for (const Strategy strategy : kStrategies) {
+    Graph unlimited({.step = 3, .strategy = strategy, .memoise = Memoise::kOff});
+    Gradients whole;
     std::vector<Expr> states;
-    for (int i = 0; i < 16; ++i) {
-      graph.begin_instance();
-      Expr x = lookup(graph, table, i % 9);
-      for (int k = 0; k < 50; ++k) x = tanh(linear(x, W));
-      states.push_back(x);
+    const Expr expected = met(unlimited, table, W, &states);
+    expected.backward({.into = &whole, .wanted = {}});
+    EXPECT_EQ(unlimited.statistics().recomputed, 0);
+    std::int64_t recomputed_before = 0;
+    for (const int percent : {80, 50, 30}) {
+      SCOPED_TRACE(percent);
+      Graph graph({.step = 3,
+                   .strategy = strategy,
+                   .memoise = Memoise::kOff,
+                   .memory_budget = budget_of(unlimited.statistics(), percent)});
+      std::vector<Expr> kept;
+      const Expr loss = met(graph, table, W, &kept);
+      graph.keep(kept[2]);
+      Gradients parts;
+      loss.backward({.into = &parts, .factor = 1, .wanted = {}});
+      const Statistics statistics = graph.statistics();
+      EXPECT_EQ(statistics.parts, 1);
+      EXPECT_GT(statistics.recomputed, 0);
+      EXPECT_GE(statistics.recomputed, recomputed_before);
+      recomputed_before = statistics.recomputed;
+      EXPECT_LE(statistics.peak_bytes, graph.options().memory_budget);
+      EXPECT_LT(statistics.nodes, 2 * unlimited.statistics().nodes) << "each node twice at most";
+      EXPECT_NEAR(loss.scalar(), expected.scalar(), 1e-4 * expected.scalar());
+      EXPECT_EQ(kept[2].value(), states[2].value());
+      for (const Gradient* gradient : whole.all())
+        for (std::int64_t i = 0; i < gradient->values().elements(); ++i)
+          ASSERT_NEAR(parts.find(*gradient->parameter)->values().at(i), gradient->values().at(i), 1e-4 * whole.norm());
     }
-    return sum_elements(square(sum(states)));  // no sum of losses
+  }
+}
+
+TEST_F(Budget, ALongChainFitsWhereItsValuesAreComputedAgain) {
+  const nn::LstmCell cell(model / "cell", kWidth, 32);
+  const auto record = [&](Graph& graph) {
+    auto state = cell.initial(graph);
+    for (int k = 0; k < 2000; ++k) state = cell(lookup(graph, table, k % 9), state);
+    return sum_elements(state.h);
   };
-  record(unlimited).backward();
-  Graph graph({.memoise = Memoise::kOff, .memory_budget = budget_of(unlimited.statistics(), 40)});
-  EXPECT_THROW(record(graph).backward(), ResourceError);
+  Graph unlimited;
+  Gradients whole;
+  record(unlimited).backward({.into = &whole, .wanted = {}});
+  Graph graph({.memory_budget = budget_of(unlimited.statistics(), 15)});
+  Gradients again;
+  record(graph).backward({.into = &again, .wanted = {}});
+  EXPECT_GT(graph.statistics().recomputed, 1000);
+  EXPECT_LE(graph.statistics().peak_bytes, graph.options().memory_budget);
+  for (const Gradient* gradient : whole.all())
+    for (std::int64_t i = 0; i < gradient->values().elements(); ++i)
+      ASSERT_NEAR(again.find(*gradient->parameter)->values().at(i), gradient->values().at(i), 1e-4 * whole.norm());
+}
+
+TEST_F(Budget, IsRefusedWithTheReasonWhereEvenThatDoesNotFit) {
+  Graph graph({.memoise = Memoise::kOff, .memory_budget = 100'000});
+  const std::string refusal = testing::refusal_of<ResourceError>([&] { met(graph, table, W).backward(); });
+  EXPECT_NE(refusal.find("instances meet before the loss"), std::string::npos) << refusal;
 }
 
 }  // namespace

@@ -75,6 +75,17 @@ TEST_P(MemoryOfAChain, ThatIsComputedIsWhatTheProcessTakes) {
   EXPECT_EXIT(compare_with_process(run, GetParam()), ::testing::ExitedWithCode(0), "taken");
 }
 
+/// Records, plans, tables and what a backward pass notes: all but values and gradients.
+TEST(Memory, OfAChainIsAtMost400BytesANodeBesideItsNumbers) {
+  Model model{1};
+  const nn::LstmCell cell(model / "cell", 4, 4);
+  Graph graph;
+  chain(graph, cell, 4, 20'000).backward();
+  const Statistics statistics = graph.statistics();
+  EXPECT_GE(graph.size(), 60'000);
+  EXPECT_LE(statistics.peak_bytes - statistics.node_bytes, std::int64_t{400} * graph.size());
+}
+
 TEST(Memory, IsCountedAlikeInANewGraphAndInAClearedOne) {
   Model model{1};
   const nn::LstmCell cell(model / "cell", 8, 8);

@@ -117,21 +117,27 @@ class MixedRecorder {
   MixedGraph record() {
     for (std::size_t i = 0; i < recipe_.instances(); ++i) {
       graph_.begin_instance(i);
-      singles_.clear();
-      manys_.clear();
-      terms_.clear();
-      first_unused_ = 0;
-      number_ = static_cast<std::uint32_t>(i);
-      add_lookup(number_);
-      for (const Move& move : recipe_.moves_of(i)) {
-        step(move);
-        if (midway_) midway_(recorded_.results.back());
-      }
-      add_loss();
+      record_instance(i);
     }
     recorded_.loss = total(recipe_.plan, recorded_.losses);
     return std::move(recorded_);
   }
+  /// One instance, which was begun.
+  void record_instance(std::size_t i) {
+    singles_.clear();
+    manys_.clear();
+    terms_.clear();
+    first_unused_ = 0;
+    number_ = static_cast<std::uint32_t>(i);
+    add_lookup(number_);
+    for (const Move& move : recipe_.moves_of(i)) {
+      step(move);
+      if (midway_) midway_(recorded_.results.back());
+    }
+    add_loss();
+  }
+  /// So far.
+  const MixedGraph& recorded() const { return recorded_; }
 
   const MixedCounts& counts() const { return counts_; }
 

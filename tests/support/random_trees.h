@@ -67,16 +67,27 @@ struct SentimentNet {
     std::vector<Expr> losses;
     for (const RandomTree& tree : trees) {
       graph.begin_instance();
-      std::vector<nn::TreeState> states;
-      for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
-        const RandomTree::Node& node = tree.nodes[i];
-        states.push_back(node.word >= 0 ? cell.leaf(words(graph, node.word))
-                                        : cell(states[node.children[0]], states[node.children[1]]));
-        if (every_node || i + 1 == tree.nodes.size())
-          losses.push_back(cross_entropy(head(states.back().h), static_cast<std::int32_t>(i % 5)));
-      }
+      add_losses(graph, tree, every_node, losses);
     }
     return sum(losses);
+  }
+  /// That of one tree, whose instance was begun.
+  Expr loss_of(Graph& graph, const RandomTree& tree, bool every_node) const {
+    std::vector<Expr> losses;
+    add_losses(graph, tree, every_node, losses);
+    return sum(losses);
+  }
+
+ private:
+  void add_losses(Graph& graph, const RandomTree& tree, bool every_node, std::vector<Expr>& losses) const {
+    std::vector<nn::TreeState> states;
+    for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+      const RandomTree::Node& node = tree.nodes[i];
+      states.push_back(node.word >= 0 ? cell.leaf(words(graph, node.word))
+                                      : cell(states[node.children[0]], states[node.children[1]]));
+      if (every_node || i + 1 == tree.nodes.size())
+        losses.push_back(cross_entropy(head(states.back().h), static_cast<std::int32_t>(i % 5)));
+    }
   }
 };
 

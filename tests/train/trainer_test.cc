@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -90,6 +91,38 @@ TEST(Trainer, RecordingAheadDoesNotChangeABit) {
   EXPECT_EQ(trained(options, 0.3), plain);
   options.ahead = RecordAhead::kWherePays;
   EXPECT_EQ(trained(options, 0.3), plain);
+}
+
+TEST(Trainer, KeptRecordingsDoNotChangeABit) {
+  for (const int threads : {1, 2}) {
+    const testing::Threads count(threads);
+    for (const RecordAhead ahead : {RecordAhead::kNever, RecordAhead::kAlways}) {
+      TrainerOptions options = short_run();
+      options.measure_training = true;
+      options.ahead = ahead;
+      const std::vector<Tensor> anew = trained(options, 0.3);
+      options.keep_recordings = true;
+      EXPECT_EQ(trained(options, 0.3), anew);
+    }
+  }
+}
+
+TEST(Trainer, KeptRecordingsAreRecordedOnce) {
+  for (const bool keeps : {false, true}) {
+    SmallNet net;
+    TaskParts<Sentence> parts = small_parts(net, training(), {});
+    std::atomic<int> recorded = 0;
+    parts.output = [&](Graph& graph, const Sentence& sentence) {
+      ++recorded;
+      return net.scores(graph, sentence);
+    };
+    const TaskOf<Sentence> task(parts);
+    TrainerOptions options = short_run();
+    options.evaluate_every = 0;
+    options.keep_recordings = keeps;
+    Trainer(net.model, task, options).run();
+    EXPECT_EQ(recorded, (keeps ? 1 : options.epochs) * 120);
+  }
 }
 
 TEST(Trainer, AccumulatesToALargerMinibatch) {

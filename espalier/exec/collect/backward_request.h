@@ -13,10 +13,11 @@
 
 namespace espalier::exec {
 
-/// What a backward pass starts from: d(total) / d(node) for every element of the node.
+/// What a backward pass starts from: d(total) / d(node), the same for every element of the node, or one for each.
 struct Seed {
   NodeId node;
   double factor = 1;
+  const Tensor* gradient = nullptr;  // used instead, if there is one; of the node's type
 };
 
 class BackwardRequest {

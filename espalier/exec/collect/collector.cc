@@ -142,6 +142,7 @@ void Collector::find_pending(std::span<const NodeId> nodes, bool training) {
   };
   const auto has_no_value = [&](NodeId node) { return !table_.has_value(node); };
   const auto is_missing = [&](NodeId node) {
+    if (table_.is_given(node)) return false;
     return has_no_value(node) || (training && table_.run[at(node)] < 0 && !graph_.inputs(node).empty());
   };
   // Once differentiated, a node may have lost its value to those that need its memory: that alone brings nothing in.

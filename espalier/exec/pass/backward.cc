@@ -115,11 +115,17 @@ class Backward {
     places_.ensure_open(node);
     ledger_.next_step();
     if (ledger_.claim(node)) ledger_.zero(node);
-    const std::int64_t n = graph_.elements(node);
-    if (graph_.type(node).dtype == DType::kFloat32)
-      for (std::int64_t i = 0; i < n; ++i) gradient(node)[i] += static_cast<float>(seed.factor);
+    if (seed.gradient != nullptr)
+      places_.add_row(node, seed.gradient->data());
+    else if (graph_.type(node).dtype == DType::kFloat32)
+      add_number(std::span(gradient(node), elements(node)), seed.factor);
     else
-      for (std::int64_t i = 0; i < n; ++i) reinterpret_cast<double*>(ledger_.where(node))[i] += seed.factor;
+      add_number(std::span(reinterpret_cast<double*>(ledger_.where(node)), elements(node)), seed.factor);
+  }
+  std::size_t elements(NodeId node) const { return static_cast<std::size_t>(graph_.elements(node)); }
+  template <class T>
+  static void add_number(std::span<T> to, double number) {
+    for (T& each : to) each += static_cast<T>(number);
   }
 
   /// The rows of a step that get a gradient are differentiated.
@@ -128,9 +134,10 @@ class Backward {
     const Signature& signature = graph_.signature(all[0]);
     take_part(all);
     if (nodes_.empty()) return;
-    SpanTimer span(traced_,
-                   span_of(traced_, graph_, Doing::kBackwardKernel, current().run_number, step, std::ssize(nodes_)),
-                   signature.info->name);
+    SpanTimer span(
+        traced_,
+        [&] { return span_of(graph_, Doing::kBackwardKernel, current().run_number, step, std::ssize(nodes_)); },
+        signature.info->name);
     if (graph_.any_derived())
       for (NodeId node : nodes_)
         if (graph_.shared(node)) weights_.run_users_of(node);

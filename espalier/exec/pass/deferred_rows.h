@@ -2,6 +2,7 @@
 /// however many steps used it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,12 +21,12 @@ class DeferredRows {
   void start(const Graph& graph, SignatureId signature) {
     graph_ = &graph;
     signature_ = signature;
-    used_ = 0;
+    segments_.clear();
     memory_ = 0;
   }
 
   SignatureId signature() const { return signature_; }
-  bool empty() const { return used_ == 0; }
+  bool empty() const { return segments_.empty(); }
   NodeId sample() const { return nodes_[0]; }
   /// Whether some row reads shared operand i.
   bool reads(std::size_t i) const { return (read_ >> i & 1U) != 0; }
@@ -45,40 +46,48 @@ class DeferredRows {
   std::int64_t memory() const { return memory_; }
   /// Of one step at most; columns are the operands, the results and four more.
   static std::int64_t most_memory(std::int64_t columns, std::int64_t rows) {
-    const auto of_column =
-        static_cast<std::int64_t>(sizeof(Column)) + rows * kTwice * std::int64_t{sizeof(std::int64_t)};
+    const auto of_column = static_cast<std::int64_t>(sizeof(Part)) + rows * kTwice * std::int64_t{sizeof(std::int64_t)};
     return static_cast<std::int64_t>(sizeof(Segment)) + columns * of_column +
            rows * kTwice * std::int64_t{sizeof(NodeId)};
   }
 
  private:
   static constexpr std::int64_t kTwice = 2;  // as they come, and all together
-  /// One kind of rows of a step: an operand's, the results', what forward or backward left.
-  struct Column {
-    ConstRows rows;
-    std::vector<std::int64_t> offsets;  // of its own, where the rows are not evenly spaced
-  };
+  static constexpr std::int32_t kNone = -1;
+  /// A step. A deep chain has a million of them: what is known of each takes few bytes.
   struct Segment {
-    std::vector<Column> columns;
-    std::size_t first_node = 0;
-    std::size_t nodes = 0;
-    std::int64_t rows = 0;
-    std::vector<std::int32_t> first_equal;  // as StepIn::first_equal; empty: null
+    std::uint32_t first_node = 0;
+    std::uint32_t nodes = 0;
+    std::int32_t rows = 0;
+    std::int32_t first_equal = kNone;  // where its own begin, as StepIn::first_equal has them; kNone: null
   };
-  static void set(Column& column, const ConstRows& rows, bool is_read);
-  /// The next segment, with room for so many columns.
-  Segment& add_segment(std::size_t columns);
-  std::span<Segment> segments() { return std::span(segments_).first(used_); }
-  /// Adds the rows of the next step: evenly spaced while all lie so, else each by its place.
-  static void append(Column& column, const ConstRows& next);
-  /// The columns of a segment behind those of its operands; from kFirstResult on, all results of a cell.
+  /// The rows of one column of a step.
+  struct Part {
+    const float* data = nullptr;
+    std::int64_t stride = 0;  // or, if they are not evenly spaced, where their offsets begin
+    std::int32_t count = 0;
+    bool is_even = true;
+  };
+  /// One kind of rows: an operand's, the results', what forward or backward left.
+  struct Column {
+    std::int32_t part = kNone;  // among those of a step; kNone: the same for all steps, or read by nobody
+    ConstRows rows;             // of the call under way
+    std::vector<std::int64_t> offsets;
+  };
+  /// The columns behind those of the operands; from kFirstResult on, all results of a cell.
   enum Extra : std::uint8_t { kY, kSaved, kDy, kDeferred, kFirstResult };
   std::size_t column_of(Extra extra) const { return operands_ + extra; }
-  void open_unread(const Segment& segment);
-  StepIn input_of(const Segment& segment, std::span<const NodeId> nodes, const OpInfo& info);
-  void run_segment(const Segment& segment, std::span<const NodeId> nodes, std::span<const Target> targets);
-  /// Step after step, for an op that takes its operands whole: what it left lies as its step was.
-  void run_each_segment(std::span<const Target> targets);
+  /// Of the first step: what all have in common.
+  void open(const BoundStep& view, const Saved& saved);
+  ConstRows rows_of(const Saved& saved, std::size_t column) const;
+  /// Shows steps first to last - 1, which were met in the opposite order, as one; gives how many rows that is.
+  std::int64_t join(std::size_t first, std::size_t last);
+  static void append(Column& column, const ConstRows& next);
+  void open_unread();
+  /// The operands in `inputs_` as a step of the nodes in `in_order_`.
+  StepIn input_of(std::int64_t rows, const std::int32_t* first_equal, const OpInfo& info);
+  /// Calls the op for the rows of steps first to last - 1.
+  void run_steps(std::size_t first, std::size_t last, std::span<const Target> targets);
 
   const Graph* graph_ = nullptr;
   SignatureId signature_{};
@@ -89,8 +98,13 @@ class DeferredRows {
   std::uint64_t read_ = 0;  // operands, a bit each
   std::size_t operands_ = 0;
   std::size_t results_ = 0;
+  std::vector<Column> columns_;
+  std::size_t parts_a_step_ = 0;
+  // Of the steps so far, one after the other.
   std::vector<Segment> segments_;
-  std::size_t used_ = 0;  // of them
+  std::vector<Part> parts_;
+  std::vector<std::int64_t> offsets_;
+  std::vector<std::int32_t> first_equal_;
   std::int64_t memory_ = 0;
   // Of a call of the op.
   std::vector<NodeId> in_order_;

@@ -26,26 +26,30 @@ class Forward {
     const Signature& signature = graph_.signature(nodes[0]);
     Stopwatch watch(graph_.options().profile);
     if (lies_side_by_side(graph_, table_, nodes[0])) {
-      SpanTimer span(traced_, span_of(traced_, graph_, Doing::kCopying, run_.run_number, step, std::ssize(nodes)),
-                     signature.info->name);
+      SpanTimer span(
+          traced_, [&] { return span_of(graph_, Doing::kCopying, run_.run_number, step, std::ssize(nodes)); },
+          signature.info->name);
       copy_parts(nodes);
       watch.lap(statistics_.seconds.copying);
     } else if (graph_.type(nodes[0]).dtype == DType::kFloat64) {
-      SpanTimer span(traced_, span_of(traced_, graph_, Doing::kKernel, run_.run_number, step, std::ssize(nodes)),
-                     signature.info->name);
+      SpanTimer span(
+          traced_, [&] { return span_of(graph_, Doing::kKernel, run_.run_number, step, std::ssize(nodes)); },
+          signature.info->name);
       for (NodeId node : nodes)
         for (std::int64_t row = 0; row < graph_.rows(node); ++row) run_plain(node, row);
       watch.lap(statistics_.seconds.maps);
     } else {
       {
-        SpanTimer span(traced_ && !run_.plan->blocks_of(step).empty(),
-                       span_of(traced_, graph_, Doing::kCopying, run_.run_number, step, std::ssize(nodes)),
-                       signature.info->name);
+        SpanTimer span(
+            traced_ && !run_.plan->blocks_of(step).empty(),
+            [&] { return span_of(graph_, Doing::kCopying, run_.run_number, step, std::ssize(nodes)); },
+            signature.info->name);
         copy_to_blocks(step, nodes);
       }
       watch.lap(statistics_.seconds.copying);
-      SpanTimer span(traced_, span_of(traced_, graph_, Doing::kKernel, run_.run_number, step, std::ssize(nodes)),
-                     signature.info->name);
+      SpanTimer span(
+          traced_, [&] { return span_of(graph_, Doing::kKernel, run_.run_number, step, std::ssize(nodes)); },
+          signature.info->name);
       KernelWatch kernel(graph_.options().profile);
       run_kernel(*signature.info, graph_.attrs(nodes[0]), steps_.forward(run_, step, nodes));
       kernel.stop(signature.info->kind == Kind::kProduct, statistics_.seconds);

@@ -47,7 +47,8 @@ void WeightGradients::run(DeferredRows& group) {
   KernelWatch watch(graph_.options().profile);
   const OpInfo& info = *graph_.signatures()[group.signature()].info;
   const bool traced = Trace::is_on();
-  SpanTimer span(traced, span_of(traced, graph_, Doing::kWeights, -1), info.name);
+  SpanTimer span(
+      traced, [&] { return span_of(graph_, Doing::kWeights, -1); }, info.name);
   std::vector<DeferredRows::Target>& targets = lists_.targets;
   targets.assign(info.inputs.size(), {});
   std::size_t next = 0;

@@ -1,5 +1,6 @@
 /// What the engine does when a minibatch takes more than the memory budget: it runs instance after instance, as many at
-/// a time as fit, where the loss is a weighted sum over them, or outputs belong to one instance each.
+/// a time as fit, where the loss is a weighted sum over them, or outputs belong to one instance each. What does not fit
+/// by itself goes in segments (recompute.cc).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,10 +44,10 @@ std::vector<Term> terms_of(const Graph& graph, NodeId loss, NodeId& meeting) {
   return terms;
 }
 
-std::vector<NodeId> nodes_of(std::span<const Term> part) {
-  std::vector<NodeId> nodes;
-  for (const Term& term : part) nodes.push_back(term.seed.node);
-  return nodes;
+std::vector<Seed> seeds_of(std::span<const Term> part) {
+  std::vector<Seed> seeds;
+  for (const Term& term : part) seeds.push_back(term.seed);
+  return seeds;
 }
 
 /// Values that outlive their part: of the terms, and what the user asked to keep.
@@ -99,7 +100,7 @@ class KeptValues {
 
 std::int64_t Engine::memory_beside() const {
   return graph_.record_bytes() + table_.memory() + collector_.memory() + marks_.memory() + steps_.memory() +
-         memory_of_runs_ + memory_of_finished_;
+         memory_of_runs_ + memory_of_finished_ + checkpoint_bytes_;
 }
 
 bool Engine::fits(std::int64_t more) const {
@@ -152,31 +153,31 @@ void Engine::refuse(std::string_view what, std::int64_t bytes, std::string_view 
 void Engine::differentiate_in_parts(NodeId loss, const BackwardOptions& options, std::int64_t bytes) {
   if (!options.wanted.empty()) refuse("backward", bytes, "with wanted gradients a minibatch is not divided");
   NodeId meeting{};
-  const std::vector<Term> terms = terms_of(graph_, loss, meeting);
-  if (terms.empty())
-    refuse("backward", bytes,
-           fmt::format("instances meet before the loss, in {}  {}, so that the minibatch cannot be divided",
-                       graph_.describe(meeting), graph_.source(meeting).to_string()));
+  std::vector<Term> terms = terms_of(graph_, loss, meeting);
+  std::string why_not_smaller;
+  if (terms.empty()) {
+    why_not_smaller = fmt::format("instances meet before the loss, in {}  {}, so that the minibatch cannot be divided",
+                                  graph_.describe(meeting), graph_.source(meeting).to_string());
+    terms.push_back({graph_.instance(loss), {loss, 1}});
+  }
   forget_values();
   KeptValues kept(graph_);
   double total = 0;
   BackwardOptions without_values = options;  // later parts read them
   without_values.values = nullptr;
-  // All parts are found before any runs: a refusal leaves the gradients alone.
-  for (const std::span<const Term> part : parts_that_fit(terms, options)) {
-    const std::vector<NodeId> nodes = nodes_of(part);
-    if (Work* work = prepare(nodes, plan::Lifetime::kTraining)) run(*work, plan_of(work->problem));
-    std::vector<Seed> scaled;
-    for (const Term& term : part) scaled.push_back({term.seed.node, term.seed.factor * options.factor});
-    go_back(scaled, BackwardRequest(graph_, known_, scaled, without_values));
-    for (const Term& term : part) {
-      kept.add_weighted(term.seed.node, term.seed.factor, value(term.seed.node), total);
-      kept.add(term.seed.node, value(term.seed.node));
+  const auto read = [&](const Segment& segment) {
+    for (const Seed& seed : segment.seeds) {
+      kept.add_weighted(seed.node, seed.factor, value(seed.node), total);
+      kept.add(seed.node, value(seed.node));
     }
     for (std::int32_t i = 0; i < graph_.size(); ++i)
-      if ((table_.flags[at(NodeId{i})] & NodeTable::kKeep) != 0 && table_.has_value(NodeId{i}))
-        kept.add(NodeId{i}, value(NodeId{i}));
-    forget_values();
+      if (const NodeId node{i};
+          (table_.flags[at(node)] & NodeTable::kKeep) != 0 && table_.has_value(node) && !table_.is_given(node))
+        kept.add(node, value(node));
+  };
+  // All parts are found before any runs: a refusal leaves the gradients alone.
+  for (const Part& part : parts_that_fit(terms, without_values, why_not_smaller)) {
+    differentiate_segments(part.segments, without_values, read);
     ++statistics_.parts;
   }
   // The loss is the sum of its terms: nothing need be run for it.
@@ -185,25 +186,29 @@ void Engine::differentiate_in_parts(NodeId loss, const BackwardOptions& options,
   kept.move_to(to, [&](NodeId node, std::byte* where) { table_.set_value(node, where); });
 }
 
-std::vector<std::span<const Term>> Engine::parts_that_fit(std::span<const Term> terms, const BackwardOptions& options) {
-  std::vector<std::span<const Term>> parts;
+std::vector<Part> Engine::parts_that_fit(std::span<const Term> terms, const BackwardOptions& options,
+                                         const std::string& why_not_smaller) {
+  std::vector<Part> parts;
   std::vector<std::span<const Term>> open{terms};
   while (!open.empty()) {
     const std::span<const Term> part = open.back();
     open.pop_back();
-    std::int64_t takes = 0;
-    if (Work* work = prepare(nodes_of(part), plan::Lifetime::kTraining))
-      takes = training_bytes(plan_of(work->problem).get(), options);
-    forget_values();
+    const std::vector<Seed> seeds = seeds_of(part);
+    const Segment whole{.given = {}, .made = {}, .seeds = seeds};
+    const std::int64_t takes = bytes_of({&whole, 1}, options);
     if (fits(takes)) {
-      parts.push_back(part);
+      parts.push_back({part, {whole}});
       continue;
     }
-    if (part.front().instance == part.back().instance)
+    if (part.front().instance == part.back().instance) {
+      parts.push_back({part, segments_that_fit(seeds, options)});
+      if (!parts.back().segments.empty()) continue;
+      if (!why_not_smaller.empty()) refuse("backward", takes, why_not_smaller);
       refuse("backward", takes,
              part.front().instance == kNoInstance
                  ? "that is what belongs to no instance alone"
                  : fmt::format("that is instance {} alone", index_of(part.front().instance)));
+    }
     // Divided in the middle, or after the instance that is there.
     std::size_t middle = part.size() / 2;
     while (middle > 0 && part[middle - 1].instance == part[middle].instance) --middle;

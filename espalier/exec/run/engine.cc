@@ -51,7 +51,7 @@ Work* Engine::prepare(std::span<const NodeId> nodes, plan::Lifetime lifetime, co
   if (!is_missing) return nullptr;
   Stopwatch watch;
   const bool traced = Trace::is_on();
-  SpanTimer span(traced, span_of(traced, graph_, Doing::kCollecting, statistics_.runs));
+  SpanTimer span(traced, [&] { return span_of(graph_, Doing::kCollecting, statistics_.runs); });
   Work& work = collector_.collect(nodes, lifetime, request);
   asked_.assign(nodes.begin(), nodes.end());
   watch.lap(statistics_.seconds.planning);
@@ -93,7 +93,7 @@ void Engine::compute_rows(const Work& work, const Run& run) {
   Stopwatch watch;
   const bool traced = Trace::is_on();
   if (traced) trace_memory(run.memory());
-  SpanTimer span(traced, span_of(traced, graph_, Doing::kForward, run.run_number));
+  SpanTimer span(traced, [&] { return span_of(graph_, Doing::kForward, run.run_number); });
   try {
     run_forward(graph_, table_, run, steps_, statistics_);
   } catch (...) {
@@ -261,7 +261,7 @@ std::string Engine::explain_plan(std::span<const NodeId> nodes, RunKind kind) {
 
 void Engine::trace_memory(std::int64_t more) const {
   TimeSpan moment =
-      span_of(true, graph_, Doing::kMemory, statistics_.runs, -1, memory_beside() + memory_.bytes_used() + more);
+      span_of(graph_, Doing::kMemory, statistics_.runs, -1, memory_beside() + memory_.bytes_used() + more);
   moment.begin = Trace::now();
   moment.end = moment.begin;
   Trace::add(moment, {});
@@ -342,7 +342,7 @@ void Engine::differentiate(NodeId loss, const BackwardOptions& options) {
 std::vector<Tensor> Engine::go_back(std::span<const Seed> seeds, BackwardRequest request) {
   Stopwatch watch;
   const bool traced = Trace::is_on();
-  SpanTimer span(traced, span_of(traced, graph_, Doing::kBackward, statistics_.runs - 1));
+  SpanTimer span(traced, [&] { return span_of(graph_, Doing::kBackward, statistics_.runs - 1); });
   if (traced) trace_memory(gradient_bytes());
   request.follow_merged(table_);
   std::vector<Tensor> gradients =

@@ -9,6 +9,7 @@
 /// Thread safety: as its graph's, one thread at a time; the rows of large steps are split over the pool's threads.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,6 +22,7 @@
 #include "espalier/exec/explain/report.h"
 #include "espalier/exec/node_table.h"
 #include "espalier/exec/pass/backward.h"
+#include "espalier/exec/run/segments.h"
 #include "espalier/exec/run_memory.h"
 #include "espalier/exec/stopwatch.h"
 
@@ -30,6 +32,12 @@ namespace espalier::exec {
 struct Term {
   InstanceId instance;
   Seed seed;
+};
+
+/// What is differentiated at a time: some terms, in one segment if all their values may stay.
+struct Part {
+  std::span<const Term> terms;
+  std::vector<Segment> segments;
 };
 
 class Engine final : public Executor {
@@ -92,10 +100,25 @@ class Engine final : public Executor {
   /// What a backward pass notes of the steps of a plan, at most.
   std::int64_t pass_bytes(const plan::Plan& plan, std::span<const NodeId> nodes) const;
   [[noreturn]] void refuse(std::string_view what, std::int64_t bytes, std::string_view why) const;
-  /// Differentiates instance after instance, as many at a time as fit.
+  /// Differentiates instance after instance, as many at a time as fit. A part that does not fit by itself goes in
+  /// segments.
   void differentiate_in_parts(NodeId loss, const BackwardOptions& options, std::int64_t bytes);
-  std::vector<std::span<const Term>> parts_that_fit(std::span<const Term> terms, const BackwardOptions& options);
+  std::vector<Part> parts_that_fit(std::span<const Term> terms, const BackwardOptions& options,
+                                   const std::string& why_not_smaller);
   void finish_in_parts(std::span<const NodeId> outputs, std::int64_t bytes);
+
+  // --- values that are computed again (recompute.cc) -----------------------------------------------------------------
+
+  /// As few segments as fit; empty if none do.
+  std::vector<Segment> segments_that_fit(std::span<const Seed> seeds, const BackwardOptions& options);
+  /// What they take in addition to what is in use, at most.
+  std::int64_t bytes_of(std::span<const Segment> segments, const BackwardOptions& options);
+  /// Goes forward through all, keeping what others need, then back, computing each once more. Calls `read` when the
+  /// values of a segment are there.
+  void differentiate_segments(std::span<const Segment> segments, const BackwardOptions& options,
+                              const std::function<void(const Segment&)>& read);
+  void give_values(const Segment& segment, const Checkpoints& checkpoints);
+  void compute_checkpoints(const Segment& segment, Checkpoints& checkpoints);
   /// A wanted node needs a row of its own; where it was computed without one, everything is computed again.
   void set_apart(const BackwardOptions& options);
 
@@ -119,6 +142,7 @@ class Engine final : public Executor {
   std::vector<Run> finished_;                // runs that cannot be differentiated, for explain()
   std::int64_t memory_of_runs_ = 0;
   std::int64_t memory_of_finished_ = 0;
+  std::int64_t checkpoint_bytes_ = 0;
 };
 
 }  // namespace espalier::exec

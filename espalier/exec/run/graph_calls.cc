@@ -28,19 +28,20 @@ std::vector<NodeId> nodes_in(const Graph& graph, std::string_view what, std::spa
 class CallTimer {
  public:
   CallTimer(const Graph& graph, exec::Executor& executor, std::string_view name)
-      : timer_(Trace::is_on(), Trace::is_on() ? call(graph, executor) : TimeSpan(), name) {}
+      : timer_(
+            Trace::is_on(), [&] { return call(graph, executor); }, name) {}
 
  private:
   /// The span of the call, which begins when that of recording has ended.
   static TimeSpan call(const Graph& graph, exec::Executor& executor) {
     const Statistics counts = graph.statistics();
-    TimeSpan recording = exec::span_of(true, graph, Doing::kRecording, counts.runs);
+    TimeSpan recording = exec::span_of(graph, Doing::kRecording, counts.runs);
     if (const double seconds = executor.take_recording(counts.seconds.recording); seconds > 0) {
       recording.end = Trace::now();
       recording.begin = recording.end - static_cast<std::int64_t>(seconds * 1e9);
       Trace::add(recording, {});
     }
-    return exec::span_of(true, graph, Doing::kCall, counts.runs);
+    return exec::span_of(graph, Doing::kCall, counts.runs);
   }
 
   SpanTimer timer_;
@@ -120,20 +121,6 @@ std::vector<StrategyCounts> compare_strategies(const Graph& graph) {
 }
 
 void Graph::keep(const Expr& expr) { exec::Executor::of(*this).keep(node_in(*this, "keep", expr)); }
-
-void Graph::use_current_parameters() {
-  if (statistics().runs > 0)
-    throw UsageError(
-        "use_current_parameters: values of this graph were computed already\n"
-        "  hint: call it before the first value(), backward() or finish()");
-  parameters_.for_each_node([&](NodeId node) {
-    const Parameter* const parameter = parameter_of(node);
-    // A parameter that was destroyed or has another type by now stays as it was recorded: running it is refused.
-    if (parameter == nullptr || parameter->is_destroyed() || parameter->value().dtype() != type(node).dtype) return;
-    const ParameterFields fields{parameter, parameter->version()};
-    std::memcpy(fields_.data() + begin_[at(node)].fields, &fields, sizeof(fields));
-  });
-}
 
 Statistics Graph::statistics() const {
   Statistics result;

@@ -15,7 +15,7 @@ std::shared_ptr<const plan::Plan> Engine::plan_of(plan::Problem& problem) {
   plan::require_addressable(problem);
   ++statistics_.plans;
   const bool traced = Trace::is_on();
-  SpanTimer finding(traced, span_of(traced, graph_, Doing::kPlanning, statistics_.runs));
+  SpanTimer finding(traced, [&] { return span_of(graph_, Doing::kPlanning, statistics_.runs); });
   const std::uint64_t hash = hash_of(problem);
   if (std::shared_ptr<const plan::Plan> known = find_plan(problem, hash)) {
     ++statistics_.plan_hits;
@@ -25,12 +25,12 @@ std::shared_ptr<const plan::Plan> Engine::plan_of(plan::Problem& problem) {
   const ScheduleInput input(problem);
   watch.lap(statistics_.seconds.planning);
   finding.stop();
-  SpanTimer scheduling(traced, span_of(traced, graph_, Doing::kScheduling, statistics_.runs));
+  SpanTimer scheduling(traced, [&] { return span_of(graph_, Doing::kScheduling, statistics_.runs); });
   const batch::Schedule schedule =
       own != nullptr ? own->schedule(input.graph()) : batch::schedule(problem.strategy, input.graph());
   watch.lap(statistics_.seconds.scheduling);
   scheduling.stop();
-  SpanTimer placing(traced, span_of(traced, graph_, Doing::kPlanning, statistics_.runs));
+  SpanTimer placing(traced, [&] { return span_of(graph_, Doing::kPlanning, statistics_.runs); });
   // Once its runs were forgotten, the newest plan is of no use but for its memory.
   plan::Plan spare;
   if (newest_plan_ != nullptr && newest_plan_.use_count() == 1) spare = std::move(*newest_plan_);

@@ -9,7 +9,7 @@ namespace {
 /// Collects the runs of a graph once more, in a table of its own.
 class Again {
  public:
-  Again(const Graph& graph, const NodeTable& table) : graph_(graph), known_(graph), collector_(graph, table_, known_) {
+  Again(const Graph& graph, const NodeTable& table) : known_(graph), collector_(graph, table_, known_) {
     constexpr auto kAsked = static_cast<std::uint8_t>(NodeTable::kKeep | NodeTable::kApart);
     table_.resize(graph);
     table_.any_kept = table.any_kept;
@@ -31,7 +31,6 @@ class Again {
   }
 
  private:
-  const Graph& graph_;
   NodeTable table_;
   KnownSignatures known_;
   Collector collector_;

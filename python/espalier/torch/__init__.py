@@ -1,6 +1,6 @@
 """Dynamic batching of PyTorch code: write a model for one tree, graph or sentence, and run many of them together."""
 
-from espalier.torch.batch import Batch, batch, constant
+from espalier.torch.batches import Batch, batch, constant
 from espalier.torch.cells import Cell, CellModule, Lookup, cell, lookup
 from espalier.torch.lists import max, mean, sum
 from espalier.torch.operations import Value

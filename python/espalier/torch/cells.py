@@ -253,7 +253,8 @@ class Lookup(CellModule):
         signature = self._integers.get((mode, device))
         if signature is None:
             kinds = (kind_of((), torch.int64, device),)
-            made = self._new_signature(mode, take_apart((args, {}), lambda leaf: leaf is args[0], []), kinds)
+            structure = take_apart((args, {}), lambda leaf: leaf is args[0], [])  # the integer stands for rows
+            made = self._new_signature(mode, structure, kinds)
             signature = Signature(made.name, made.call, mode, (), made.results, field="integer", check=self._check)
             self._integers[mode, device] = signature
         if mode.number == 0 and device == torch.get_default_device():

@@ -78,8 +78,8 @@ class Explanation:
 
     def hints(self) -> list[str]:
         """What kept calls of one cell apart although their operands are alike."""
-        return [f"hint: {_counted(group.nodes, 'call')} of {text} have {len(group.signatures)} signatures, because their "
-                "Python arguments or modes differ; numbers that are data belong into et.constant()"
+        return [f"hint: {_counted(group.nodes, 'call')} of {text} have {len(group.signatures)} signatures, because "
+                "their Python arguments or modes differ; numbers that are data belong into et.constant()"
                 for text, group in self._groups().items() if len(group.signatures) > 1]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +12,7 @@ from espalier import UsageError
 from espalier._core import _torch
 
 from espalier.torch.cells import Callee, is_value
-from espalier.torch.kinds import Kind
+from espalier.torch.kinds import Kind, kind_number
 from espalier.torch.structure import Structure, take_apart
 
 # Functions of one element at a time: over rows of equal shapes they are what they are for one instance.
@@ -19,8 +21,12 @@ _ELEMENTWISE = {
     torch.tanh, torch.sigmoid, torch.relu, torch.sin, torch.cos, torch.abs, torch.square, torch.pow, torch.maximum,
     torch.minimum, torch.Tensor.add, torch.Tensor.sub, torch.Tensor.mul, torch.Tensor.div, torch.Tensor.neg,
     torch.Tensor.exp, torch.Tensor.log, torch.Tensor.sqrt, torch.Tensor.tanh, torch.Tensor.sigmoid, torch.Tensor.relu,
-    torch.Tensor.__rsub__, torch.Tensor.__rtruediv__, torch.nn.functional.relu, torch.nn.functional.gelu, torch.nn.functional.silu, torch.nn.functional.softplus,
+    torch.Tensor.__rsub__, torch.Tensor.__rtruediv__, torch.nn.functional.relu, torch.nn.functional.gelu,
+    torch.nn.functional.silu, torch.nn.functional.softplus,
 }
+
+# Attributes that are functions of the tensor.
+_VIEWS = {name: operator.attrgetter(name) for name in ("T", "mT", "H", "mH", "real", "imag")}
 
 # Of two operands: one may be a Python number.
 _ARITHMETIC = {torch.add, torch.sub, torch.mul, torch.true_divide, torch.Tensor.__rsub__, torch.Tensor.__rtruediv__,
@@ -30,16 +36,19 @@ _FEW_NUMBERS = 8
 
 
 class _Shared:
-    """A parameter among the arguments of an operation: one for all rows."""
+    """A parameter among the arguments of an operation: one for all rows. Only batches keep it: operations are global."""
 
     def __init__(self, tensor: torch.Tensor):
-        self.tensor = tensor
+        self.tensor = weakref.ref(tensor)
+        self._hash = id(tensor)
+        if (batch := _torch.current()) is not None:
+            batch.keep(tensor)
 
     def __hash__(self):
-        return id(self.tensor)
+        return self._hash
 
     def __eq__(self, other):
-        return isinstance(other, _Shared) and self.tensor is other.tensor
+        return self is other or isinstance(other, _Shared) and self.tensor() is other.tensor() is not None
 
 
 class Operation(Callee):
@@ -77,7 +86,7 @@ class Operation(Callee):
         shapes = {kind.shape for kind in kinds}
         if function in _ELEMENTWISE and len(shapes) == 1:
             return lambda operands: one(*operands)
-        if function in _ARITHMETIC and len(shapes) == 2 and () in shapes:
+        if function in _ARITHMETIC and len(shapes) == 2 and () in shapes and len({kind.dtype for kind in kinds}) == 1:
             rank = max(len(shape) for shape in shapes)
             return lambda operands: one(*(rows.view(-1, *[1] * rank) if rows.dim() == 1 else rows
                                           for rows in operands))
@@ -95,7 +104,7 @@ def _share(tree):
 
 def _unshare(tree):
     if isinstance(tree, _Shared):
-        return tree.tensor
+        return tree.tensor()
     if isinstance(tree, dict):
         return {key: _unshare(value) for key, value in tree.items()}
     return type(tree)(map(_unshare, tree)) if type(tree) in (tuple, list) else tree
@@ -194,6 +203,8 @@ class Value(_torch.Value):
         return (yield self)
 
     def __getattr__(self, name: str):
+        if name in _VIEWS:
+            return operation(_VIEWS[name])(self)
         function = getattr(torch.Tensor, name, None)
         if function is None or name.startswith("__") or not callable(function):
             raise AttributeError(f"a Value has no attribute {name!r}; value() gives its tensor")
@@ -207,30 +218,30 @@ class Value(_torch.Value):
 
 
 def _kind(value: Value) -> Kind:
-    from espalier.torch.kinds import kind_number
-
     return kind_number(value._kind)
 
 
+def _operator(function: Callable) -> Callable:
+    found = operation(function)
+    return lambda self, *others: found(self, *others)
+
+
+def _reflected(function: Callable, with_number: Callable) -> Callable:
+    """The operator whose left operand is a tensor, or a Python number."""
+    found, found_with_number = operation(function), operation(with_number)
+    return lambda self, other: (found(other, self) if isinstance(other, torch.Tensor)
+                                else found_with_number(self, other))
+
+
 def _add_operators() -> None:
-    def forward(function):
-        found = operation(function)
-        return lambda self, *others: found(self, *others)
-
-    def swapped(function):
-        found = operation(function)
-        return lambda self, other: found(other, self) if is_value(other) or isinstance(other, torch.Tensor) else \
-            operation(getattr(torch.Tensor, f"__r{_short[function]}__"))(self, other)
-
-    _short = {torch.add: "add", torch.sub: "sub", torch.mul: "mul", torch.true_divide: "truediv", torch.pow: "pow",
-              torch.matmul: "matmul"}
-    for function, short in _short.items():
-        setattr(Value, f"__{short}__", forward(function))
-        setattr(Value, f"__r{short}__", swapped(function))
+    for name, function in {"add": torch.add, "sub": torch.sub, "mul": torch.mul, "truediv": torch.true_divide,
+                           "pow": torch.pow, "matmul": torch.matmul}.items():
+        setattr(Value, f"__{name}__", _operator(function))
+        setattr(Value, f"__r{name}__", _reflected(function, getattr(torch.Tensor, f"__r{name}__")))
     for name, function in {"neg": torch.neg, "abs": torch.abs, "lt": torch.lt, "le": torch.le, "gt": torch.gt,
                            "ge": torch.ge, "eq": torch.eq, "ne": torch.ne, "getitem": torch.Tensor.__getitem__,
                            "invert": torch.bitwise_not}.items():
-        setattr(Value, f"__{name}__", forward(function))
+        setattr(Value, f"__{name}__", _operator(function))
 
 
 _add_operators()

@@ -46,7 +46,7 @@ class Signature(_torch.Signature):
         """All rows by one call, checked for what the call could have done to the rows."""
         if self.check is not None:
             self.check()
-        versions = [operand._version for operand in operands] if self.mode.number % 4 != 2 else None
+        before = [_version(operand) for operand in operands]
         results = self.call(operands)
         if len(results) != len(self.results):
             raise UsageError(f"cell {self.name!r} gave {len(results)} tensors, and {len(self.results)} when its "
@@ -55,6 +55,11 @@ class Signature(_torch.Signature):
             if result.shape != kind.rows(rows) or result.dtype is not kind.dtype:
                 raise UsageError(f"cell {self.name!r} gave {result.dtype} of shape {list(result.shape)} for {rows} "
                                  f"rows; {kind.dtype} of shape {list(kind.rows(rows))} was expected from its shapes")
-        if versions is not None and any(operand._version != version for operand, version in zip(operands, versions)):
+        if before != [_version(operand) for operand in operands]:
             raise UsageError(f"cell {self.name!r} changes an argument in place; other calls read the same rows")
         return results
+
+
+def _version(tensor: torch.Tensor) -> int:
+    """Counts changes in place; tensors of inference mode do not."""
+    return 0 if tensor.is_inference() else tensor._version

@@ -8,7 +8,7 @@ import torch
 from espalier import UsageError
 from espalier._core import _torch
 
-from espalier.torch.batch import Batch, constants_of
+from espalier.torch.batches import Batch, constants_of
 from espalier.torch.joined import as_constant
 from espalier.torch.kinds import kind_of
 from espalier.torch.lists import Lists

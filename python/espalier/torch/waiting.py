@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from espalier.torch.batch import Batch
+from espalier.torch.batches import Batch
 
 
 class _Instance:

@@ -2,7 +2,8 @@
 
 import importlib.util
 
-HAS_TORCH = importlib.util.find_spec("torch") is not None
+_found = importlib.util.find_spec("torch")
+HAS_TORCH = _found is not None and _found.origin is not None  # not this folder, which has the name too
 collect_ignore_glob = [] if HAS_TORCH else ["test_*.py"]
 
 

@@ -104,6 +104,22 @@ class Plain:
         return value
 
 
+def wide_program(way, net, inputs, seed):
+    """Many calls of few cells, which read each other's results from anywhere, and some numbers midway."""
+    rng = random.Random(seed)
+    values = [way.call("affine", rng.choice(inputs)) for _ in range(60)]
+    for i in range(200):
+        if i % 80 == 79:
+            way.now(values[-1])
+        if rng.random() < 0.2:
+            values.append(way.mean([rng.choice(values) for _ in range(rng.randint(1, 5))]))
+        else:
+            h, c = way.call("node", rng.choice(values), rng.choice(values[-20:]))
+            values.append(h if rng.random() < 0.8 else way.call("widen", c["c"], rng.choice(values)))
+    ends = [way.call("dot", rng.choice(values), rng.choice(values)) for _ in range(20)]
+    return way.sum(ends), values[-1]
+
+
 class Program:
     """One random program. The same seed makes the same choices, whatever runs it."""
 

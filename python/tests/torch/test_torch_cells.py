@@ -1,7 +1,9 @@
 """Cells: what can be one, how it is called, and that modules stay as they are."""
 
 import copy
+import gc
 import pickle
+import weakref
 
 import espalier
 import espalier.torch as et
@@ -170,11 +172,12 @@ def test_values_are_arguments_of_functions_and_operators():
         v = et.constant([1.0, 2.0, 3.0])
         first, *_ = v
         got = b.run(v.tanh(), torch.stack([v, -v]).sum(1)[:1], v.view(3, 1) @ v.view(1, 3), 2 - v, v**2, 2**v, v > 1,
-                    v / v, 1 / v, v.softmax(0), torch.nn.functional.relu(v - 2), first)
+                    v / v, 1 / v, v.softmax(0), torch.nn.functional.relu(v - 2), first,
+                    v.view(3, 1).T, torch.ones(3) - v)
     t = torch.tensor([1.0, 2.0, 3.0])
     want = (t.tanh(), torch.stack([t, -t]).sum(1)[:1], t.view(3, 1) @ t.view(1, 3), 2 - t, t**2, 2**t, t > 1, t / t,
-            1 / t, t.softmax(0), torch.nn.functional.relu(t - 2), t[0])
-    for one, other in zip(got, want):
+            1 / t, t.softmax(0), torch.nn.functional.relu(t - 2), t[0], t.view(3, 1).T, 1 - t)
+    for one, other in zip(got, want, strict=True):
         torch.testing.assert_close(one, other)
 
 
@@ -191,6 +194,24 @@ def test_numbers_that_differ_everywhere_are_data_of_arithmetic():
     assert b.statistics().steps <= 2 + 3 * 9
     with et.batch() as b:
         assert b.run(et.constant(3) * 0.123).dtype is torch.float32
+
+
+def test_operations_promote_types_as_for_one_instance():
+    with et.batch() as b:
+        got = b.run([et.constant(torch.tensor(2.0, dtype=torch.float64)) * et.constant([1.0]) for _ in range(2)])
+        assert got[0].dtype is torch.float32
+        assert b.run(et.constant(3) * et.constant([0.5])).item() == 1.5
+
+
+def test_operations_do_not_keep_parameters():
+    weight = torch.nn.Parameter(torch.ones(2, 2))
+    with et.batch() as b:
+        values = [weight @ et.constant([1.0, float(i)]) for i in range(3)]
+    assert b.run(values)[2].tolist() == [3, 3] and b.statistics().steps == 2
+    ended = weakref.ref(weight)
+    del weight, values, b
+    gc.collect()
+    assert ended() is None
 
 
 def test_signatures_are_not_kept_without_end():

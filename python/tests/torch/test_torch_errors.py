@@ -53,7 +53,7 @@ def test_batch_norm_in_training_is_refused_by_name():
 
     block = Block()
     cell = et.cell(block)
-    with pytest.raises(espalier.UsageError, match=r"cell 'Block': 'norm' \(BatchNorm1d\) computes statistics over rows"):
+    with pytest.raises(espalier.UsageError, match=r"cell 'Block': 'norm' \(BatchNorm1d\) computes statistics"):
         with et.batch():
             cell(torch.ones(2))
     block.eval()
@@ -115,7 +115,7 @@ def test_lists_refuse_none_and_different_shapes():
     with et.batch():
         with pytest.raises(espalier.UsageError, match=r"et.sum\(\) of no Values"):
             et.sum([])
-        with pytest.raises(espalier.UsageError, match=r"Values 0 and 1 of the list differ: float32\[\] and float32\[1\]"):
+        with pytest.raises(espalier.UsageError, match=r"Values 0 and 1 of the list differ: float32\[\] and"):
             et.max([et.constant(1.0), et.constant([1.0])])
 
 

@@ -5,7 +5,7 @@ import os
 import espalier.torch as et
 import pytest
 import torch
-from programs import Net, Plain, Program, Recorded
+from programs import Net, Plain, Program, Recorded, wide_program
 
 PROGRAMS = int(os.environ.get("ESPALIER_TORCH_PROGRAMS", "10000"))
 STRATEGIES = ("frontier", "agenda", "depth", "none")
@@ -36,35 +36,38 @@ class Fixture:
             return [None] * len(self.leaves)
         return torch.autograd.grad(loss, self.leaves, allow_unused=True)
 
+    def recorded_by(self, batch):
+        self.recorded.batch = batch
+        return self.recorded
+
     def by_plain(self, seed):
         loss, value = Program(seed, self.plain, self.net, self.inputs).run()
         return loss, value, self.gradients(loss)
 
     def by(self, seed, batch):
-        self.recorded.batch = batch
         with batch:
-            loss, value = batch.run(*Program(seed, self.recorded, self.net, self.inputs).run())
+            loss, value = batch.run(*Program(seed, self.recorded_by(batch), self.net, self.inputs).run())
         return loss, value, self.gradients(loss)
 
 
 def differences(expected, got):
-    """The largest difference, relative to the largest magnitude of each tensor; None is zeros."""
+    """The largest difference, relative to the largest magnitude of each tensor. No gradient is one of zeros."""
     worst = 0.0
-    for a, b in zip(expected, got):
-        if a is None or b is None:
-            a = torch.zeros_like(b if a is None else a) if a is None else a
-            b = torch.zeros_like(a) if b is None else b
-        if a is not None and a.numel():
-            assert a.shape == b.shape and a.dtype == b.dtype
-            worst = max(worst, float((a - b).detach().abs().max() / a.detach().abs().max().clamp(min=1)))
+    for one, other in zip(expected, got, strict=True):
+        if one is None and other is None:
+            continue
+        one = torch.zeros_like(other) if one is None else one.detach()
+        other = torch.zeros_like(one) if other is None else other.detach()
+        assert one.shape == other.shape and one.dtype == other.dtype
+        if one.numel():
+            worst = max(worst, float((one - other).abs().max() / one.abs().max().clamp(min=1)))
     return worst
 
 
 def compare(fixture, seed, batch):
     loss, value, gradients = fixture.by_plain(seed)
     batched_loss, batched_value, batched_gradients = fixture.by(seed, batch)
-    pairs = [(a, b) for a, b in zip(gradients, batched_gradients) if a is not None or b is not None]
-    return differences([loss, value, *(a for a, _ in pairs)], [batched_loss, batched_value, *(b for _, b in pairs)])
+    return differences([loss, value, *gradients], [batched_loss, batched_value, *batched_gradients])
 
 
 @pytest.mark.parametrize("part", range(10))
@@ -74,6 +77,17 @@ def test_random_programs_equal_unbatched_pytorch(part):
         batch = et.batch(STRATEGIES[seed % 20] if seed % 20 < 4 else "frontier")
         difference = compare(fixture, seed, batch)
         assert difference <= TOLERANCE, f"program {seed} by {batch.strategy}: {difference}"
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_wide_programs_equal_unbatched_pytorch(strategy):
+    fixture = Fixture()
+    for seed in range(20):
+        loss, value = wide_program(fixture.plain, fixture.net, fixture.inputs, seed)
+        with et.batch(strategy) as b:
+            got = b.run(*wide_program(fixture.recorded_by(b), fixture.net, fixture.inputs, seed))
+        expected = [loss, value, *fixture.gradients(loss)]
+        assert differences(expected, [*got, *fixture.gradients(got[0])]) <= TOLERANCE, f"program {seed}"
 
 
 def test_unbatched_equals_plain_pytorch_too():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from typing import Any
 
 import torch
@@ -50,6 +49,7 @@ class Batch:
         self._blocks = Blocks()
         self._constants: list[torch.Tensor] = []  # tensors that are operands
         self._constant_values: dict[int, Value] = {}  # by their ids
+        self._kept: dict[int, torch.Tensor] = {}
         self._before: list = []
         self._failed = False
         self._statistics = Statistics(strategy)
@@ -79,6 +79,7 @@ class Batch:
     def _close(self) -> None:
         self._constant_values.clear()
         self._constants.clear()
+        self._kept.clear()
         self._recording.close()
 
     def _current_recording(self):
@@ -108,24 +109,23 @@ class Batch:
 
     def constant(self, constant: Any) -> Value:
         """See `et.constant()`."""
-        if isinstance(constant, bool):
-            constant = torch.tensor(constant)
-        elif isinstance(constant, (int, float)) and not is_value(constant):
-            field = "integer" if isinstance(constant, int) else "object"
-            if field == "object":
-                constant = torch.tensor(float(constant))
-            else:
-                return self.record(constants_of(kind_of((), torch.int64, self.device), "integer"), [], int(constant))
-        tensor = as_constant(constant)
-        known = self._constant_values.get(id(tensor))
+        if type(constant) is int:
+            return self.record(constants_of(kind_of((), torch.int64, self.device), "integer"), [], constant)
+        # A tensor that is passed again is the same constant. Keeping it keeps its id.
+        known = self._constant_values.get(id(constant))
         if known is not None:
             return known
+        tensor = as_constant(constant)
         kind = kind_of(tensor.shape, tensor.dtype, self.device)
         value = self.record(constants_of(kind, "object"), [], len(self._constants))
         self._constants.append(tensor)
-        if tensor is constant:  # or nothing would keep its id
+        if tensor is constant:
             self._constant_values[id(tensor)] = value
         return value
+
+    def keep(self, tensor: torch.Tensor) -> None:
+        """A parameter that recorded calls use lives until they have run. For callees."""
+        self._kept[id(tensor)] = tensor
 
     # --- running -----------------------------------------------------------------------------------------------------
 
@@ -193,10 +193,6 @@ class Batch:
 
     def _repr_html_(self) -> str:
         return page.part_of_page(self._explanation)
-
-    def __del__(self):
-        if getattr(self, "_before", None):
-            warnings.warn("a batch was dropped inside of its block", ResourceWarning, stacklevel=2)
 
 
 def batch(strategy: str = "frontier", *, device: torch.device | str | None = None) -> Batch:
