@@ -75,7 +75,7 @@ const void* find_part(const Access& access, Walk& walk, const void* object) {
     refuse_data(access.name.empty() ? fmt::format("cannot take element {}: the input is null", access.place)
                                     : fmt::format("cannot take \"{}\": the input is null", access.name));
   if (access.field != nullptr) return access.field->get(object, *walk.keep);
-  if (!access.name.empty()) return access.type->find(object, access.name, walk.hint(access.hint));
+  if (!access.name.empty()) return access.type->find(object, access.name, walk.hint(access.hint), *walk.keep);
   return element_at(*access.type, object, access.place, *walk.keep);
 }
 

@@ -14,6 +14,7 @@
 #include "espalier/blocks/choice.h"
 #include "espalier/blocks/collect_blocks.h"
 #include "espalier/blocks/composition.h"
+#include "espalier/blocks/dynamic_function.h"
 #include "espalier/blocks/input_blocks.h"
 #include "espalier/blocks/output.h"
 #include "espalier/blocks/program.h"

@@ -172,7 +172,7 @@ Wire Wire::operator[](const WireItem& item) const {
   return wire;
 }
 
-const Wire& Wire::reads(std::initializer_list<Wire> wires, const char* file, std::int32_t line) const {
+const Wire& Wire::reads(const std::vector<Wire>& wires, const char* file, std::int32_t line) const {
   const SourceLine where{file, line};
   std::vector<std::size_t> from;
   for (const Wire& wire : wires) {
@@ -182,6 +182,10 @@ const Wire& Wire::reads(std::initializer_list<Wire> wires, const char* file, std
   }
   connect_blocks(composition_, child_, from, where);
   return *this;
+}
+
+const Wire& Wire::reads(std::initializer_list<Wire> wires, const char* file, std::int32_t line) const {
+  return reads(std::vector<Wire>(wires), file, line);
 }
 
 Composition::Composition(std::string name, const char* file, std::int32_t line)
@@ -202,6 +206,10 @@ Wire Composition::add(const BlockArg& block) const { return {block_, add_block(b
 Wire Composition::operator()(const BlockArg& block, const Wire& wire) const { return (*this)(block, {wire}); }
 
 Wire Composition::operator()(const BlockArg& block, std::initializer_list<Wire> wires) const {
+  return (*this)(block, std::vector<Wire>(wires));
+}
+
+Wire Composition::operator()(const BlockArg& block, const std::vector<Wire>& wires) const {
   const Wire added = add(block);
   try {
     return added.reads(wires, block.where().file(), block.where().line());

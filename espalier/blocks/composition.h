@@ -32,12 +32,16 @@ struct Field {
 /// Errors: a tuple with another number of items; a type without such a field; data without it (DataError).
 ESPALIER_EXPORT Block record(std::initializer_list<Field> fields, const char* file = __builtin_FILE(),
                              std::int32_t line = __builtin_LINE());
+ESPALIER_EXPORT Block record(const std::vector<Field>& fields, const char* file = __builtin_FILE(),
+                             std::int32_t line = __builtin_LINE());
 /// record({block, ...}) : a block for each element of a list or item of a tuple.
 /// Type: input -> (a, b, ...);  (x, y, ...) -> (a, b, ...)
 /// Meaning: block i gets element or item i. A braced list of blocks is such a record wherever a block is expected.
 /// Example: auto pair = record({scalar(), vector(3)});
 /// Errors: like above; a list of another size (DataError).
 ESPALIER_EXPORT Block record(std::initializer_list<BlockArg> blocks, const char* file = __builtin_FILE(),
+                             std::int32_t line = __builtin_LINE());
+ESPALIER_EXPORT Block record(const std::vector<BlockArg>& blocks, const char* file = __builtin_FILE(),
                              std::int32_t line = __builtin_LINE());
 
 /// all_of({block, ...}) : several blocks over the same input.
@@ -97,6 +101,8 @@ class ESPALIER_EXPORT Wire {
   /// What the block reads: one wire, or several as a tuple. Once for each block.
   const Wire& reads(std::initializer_list<Wire> wires, const char* file = __builtin_FILE(),
                     std::int32_t line = __builtin_LINE()) const;
+  const Wire& reads(const std::vector<Wire>& wires, const char* file = __builtin_FILE(),
+                    std::int32_t line = __builtin_LINE()) const;
   const Wire& reads(const Wire& wire, const char* file = __builtin_FILE(), std::int32_t line = __builtin_LINE()) const {
     return reads({wire}, file, line);
   }
@@ -131,6 +137,7 @@ class ESPALIER_EXPORT Composition {
   /// Puts a block in that reads these wires.
   Wire operator()(const BlockArg& block, const Wire& wire) const;
   Wire operator()(const BlockArg& block, std::initializer_list<Wire> wires) const;
+  Wire operator()(const BlockArg& block, const std::vector<Wire>& wires) const;
   void connect(const Wire& from, const Wire& to, const char* file = __builtin_FILE(),
                std::int32_t line = __builtin_LINE()) const;
   /// Names for wires, to find them again. Refuse (UsageError) a name that is taken, or that nobody gave.

@@ -11,8 +11,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "espalier/data/value.h"
-
 namespace espalier::blocks {
 namespace {
 
@@ -82,12 +80,19 @@ class PlaceSearch {
   };
 
   void visit(const InputType& type, const void* object, std::size_t parent, std::string step) {
-    if (object == nullptr || !visited_.insert({&type, object}).second) return;
+    if (object == nullptr) return;
+    const bool is_new = visited_.insert({&type, object}).second;
+    const auto rank = rank_.find(object);
+    // Equal strings may be one object. That in an object which was read is meant.
+    const bool is_nearer =
+        !is_new && rank != rank_.end() && rank->second == best_rank_ && rank_of(parent) < rank_of(found_[best_].parent);
+    if (!is_new && !is_nearer) return;
     const std::size_t at = found_.size();
     found_.push_back({&type, object, parent, std::move(step)});
+    if (is_nearer) best_ = at;
+    if (!is_new) return;
     open_.push_back(at);
     // A struct and its first member have one address. The member is found later.
-    const auto rank = rank_.find(object);
     if (rank == rank_.end()) return;
     const bool member_was_read = rank->second < read_;
     if (rank->second < best_rank_ || (rank->second == best_rank_ && member_was_read)) {
@@ -96,10 +101,17 @@ class PlaceSearch {
     }
   }
 
+  std::size_t rank_of(std::size_t found) const {
+    const auto rank = rank_.find(found_[found].object);
+    return rank == rank_.end() ? std::numeric_limits<std::size_t>::max() : rank->second;
+  }
+
   void add_parts(std::size_t at) {
     const InputType& type = *found_[at].type;
     const void* const object = found_[at].object;
-    if (&type == &input_type<Value>()) return add_value(*static_cast<const Value*>(object), at);
+    if (type.parts != nullptr)
+      return type.parts(object, keep_,
+                        [&](std::string_view step, const void* part) { visit(type, part, at, escaped(step)); });
     for (const InputField& field : type.fields) visit(field.type(), field.get(object, keep_), at, escaped(field.name));
     for (const MemberPart& member : members_)
       if (member.whole == &type && type.fields.empty())
@@ -109,15 +121,6 @@ class PlaceSearch {
     Slot* const slots = keep_.slots(size);
     type.elements(object, slots, keep_);
     for (std::int64_t i = 0; i < size; ++i) visit(type.element(), slots[i].input, at, escaped(std::to_string(i)));
-  }
-  void add_value(const Value& value, std::size_t at) {
-    const InputType& type = input_type<Value>();
-    if (value.is_map()) {
-      for (const Value::Entry& entry : value.entries()) visit(type, &entry.value, at, escaped(entry.key));
-    } else if (value.is_list()) {
-      const std::span<const Value> items = value.items();
-      for (std::size_t i = 0; i < items.size(); ++i) visit(type, &items[i], at, escaped(std::to_string(i)));
-    }
   }
 
   std::size_t read_;

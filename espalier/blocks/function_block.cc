@@ -77,28 +77,6 @@ std::string to_text(const CallForm& form) {
   return to_text(Pattern{.kind = Pattern::Kind::kTuple, .items = form.arguments});
 }
 
-/// Fills slots with a value of a type that has no numbers: leaves of zeros, two elements a sequence, null inputs.
-void add_stand_ins(Graph& graph, const Type& type, SourceLine where, Keep& keep, std::vector<Slot>& to) {
-  switch (type.kind()) {
-    case Type::Kind::kTensor:
-      to.emplace_back().expr = graph.constant(type.shape(), 0, where.file(), where.line());
-      break;
-    case Type::Kind::kInput: to.emplace_back(); break;
-    case Type::Kind::kVoid: break;
-    case Type::Kind::kSequence: {
-      std::vector<Slot> elements;
-      constexpr std::int64_t kElements = 2;
-      for (std::int64_t i = 0; i < kElements; ++i) add_stand_ins(graph, type.element(), where, keep, elements);
-      Slot* kept = keep.slots(std::ssize(elements));
-      std::copy(elements.begin(), elements.end(), kept);
-      to.emplace_back().sequence = {kept, kElements};
-      break;
-    }
-    default:
-      for (const Type& item : type.items()) add_stand_ins(graph, item, where, keep, to);
-  }
-}
-
 /// The types of the inputs, a slot each; null for what is none.
 void add_input_types(const Type& type, std::vector<const InputType*>& to) {
   if (type.is(Type::Kind::kTensor) || type.is(Type::Kind::kSequence))
@@ -148,6 +126,27 @@ void add_slot_types(const Type& type, std::vector<Type>& to) {
 }
 
 }  // namespace
+
+void add_stand_ins(Graph& graph, const Type& type, SourceLine where, Keep& keep, std::vector<Slot>& to) {
+  switch (type.kind()) {
+    case Type::Kind::kTensor:
+      to.emplace_back().expr = graph.constant(type.shape(), 0, where.file(), where.line());
+      break;
+    case Type::Kind::kInput: to.emplace_back(); break;
+    case Type::Kind::kVoid: break;
+    case Type::Kind::kSequence: {
+      std::vector<Slot> elements;
+      constexpr std::int64_t kElements = 2;
+      for (std::int64_t i = 0; i < kElements; ++i) add_stand_ins(graph, type.element(), where, keep, elements);
+      Slot* kept = keep.slots(std::ssize(elements));
+      std::copy(elements.begin(), elements.end(), kept);
+      to.emplace_back().sequence = {kept, kElements};
+      break;
+    }
+    default:
+      for (const Type& item : type.items()) add_stand_ins(graph, item, where, keep, to);
+  }
+}
 
 Type FunctionNode::rehearse(const CallForm& form, const Type& input, DType dtype) const {
   Graph graph({.dtype = dtype, .expand_cells = true});

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "espalier/base/dtype.h"
 #include "espalier/blocks/function.h"
@@ -30,5 +31,8 @@ class FunctionNode : public BlockNode {
   FunctionSpec spec_;
   std::optional<std::size_t> form_;  // the signature in use, once the input is known
 };
+
+/// Fills slots with a value of a type that has no numbers: leaves of zeros, two elements a sequence, null inputs.
+void add_stand_ins(Graph& graph, const Type& type, SourceLine where, Keep& keep, std::vector<Slot>& to);
 
 }  // namespace espalier::blocks

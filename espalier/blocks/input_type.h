@@ -48,6 +48,9 @@ struct InputField {
   const void* (*get)(const void* object, Keep& keep);
 };
 
+/// Given the key or place of a part, and its address; parts are of the type of the whole.
+using PartVisitor = std::function<void(std::string_view step, const void* part)>;
+
 /// What is null is something that the type has not.
 struct InputType {
   std::string name;
@@ -61,7 +64,7 @@ struct InputType {
   std::vector<InputField> fields = {};  // NOLINT(readability-redundant-member-init): may be left out
   // Maps from strings; `hint` is the place where the key was found last. Null: there is no such key.
   const InputType& (*entry)() = nullptr;
-  const void* (*find)(const void* object, std::string_view key, std::size_t& hint) = nullptr;
+  const void* (*find)(const void* object, std::string_view key, std::size_t& hint, Keep& keep) = nullptr;
   // Numbers and texts; false: this object is none.
   bool (*number)(const void* object, double& to) = nullptr;
   bool (*integer)(const void* object, std::int64_t& to) = nullptr;
@@ -73,6 +76,8 @@ struct InputType {
   const void* (*identity)(const void* object) = nullptr;
   /// The object in a few words, for messages.
   std::string (*describe)(const void* object) = nullptr;
+  /// All parts of an object, by key or place, where only the object says which it has: to find a place in the data.
+  void (*parts)(const void* object, Keep& keep, const PartVisitor& visit) = nullptr;
   /// A copy as a Value, for results.
   void (*to_value)(const void* object, Value& to) = nullptr;
 };
@@ -261,7 +266,7 @@ void add_range(InputType& type) {
   }
   if constexpr (KeyedByText<T>) {
     type.entry = &input_type<ReadAs<typename T::mapped_type>>;
-    type.find = [](const void* object, std::string_view key, std::size_t&) -> const void* {
+    type.find = [](const void* object, std::string_view key, std::size_t&, Keep&) -> const void* {
       const T& map = *static_cast<const T*>(object);
       const auto found = map.find(typename T::key_type(key));
       return found == map.end() ? nullptr : address_of(found->second);

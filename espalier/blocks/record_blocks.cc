@@ -123,7 +123,7 @@ Registers RecordNode::emit(Emitter& to, const Registers& in_registers, const Reg
   return all;
 }
 
-Block record(std::initializer_list<Field> fields, const char* file, std::int32_t line) {
+Block record(const std::vector<Field>& fields, const char* file, std::int32_t line) {
   std::vector<NamedChild> children;
   children.reserve(fields.size());
   for (const Field& field : fields) {
@@ -134,11 +134,19 @@ Block record(std::initializer_list<Field> fields, const char* file, std::int32_t
   return record_of(children, true, {file, line});
 }
 
-Block record(std::initializer_list<BlockArg> blocks, const char* file, std::int32_t line) {
+Block record(std::initializer_list<Field> fields, const char* file, std::int32_t line) {
+  return record(std::vector<Field>(fields), file, line);
+}
+
+Block record(const std::vector<BlockArg>& blocks, const char* file, std::int32_t line) {
   std::vector<NamedChild> children;
   children.reserve(blocks.size());
   for (const BlockArg& block : blocks) children.push_back({block.block()});
   return record_of(children, false, {file, line});
+}
+
+Block record(std::initializer_list<BlockArg> blocks, const char* file, std::int32_t line) {
+  return record(std::vector<BlockArg>(blocks), file, line);
 }
 
 BlockArg::BlockArg(std::initializer_list<BlockArg> items, const char* file, std::int32_t line)

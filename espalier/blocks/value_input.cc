@@ -28,7 +28,7 @@ std::int64_t size_of_list(const void* object) {
 }
 
 /// Maps of one kind have their keys at the same places: the place where the key was last is tried first.
-const void* find_entry(const void* object, std::string_view key, std::size_t& hint) {
+const void* find_entry(const void* object, std::string_view key, std::size_t& hint, Keep&) {
   const Value& value = value_at(object);
   if (!value.is_map()) refuse_kind("a map", value);
   const std::span<const Value::Entry> entries = value.entries();
@@ -38,6 +38,16 @@ const void* find_entry(const void* object, std::string_view key, std::size_t& hi
   for (std::size_t i = 0; i < entries.size(); ++i)
     if (&entries[i].value == found) hint = i;
   return found;
+}
+
+void visit_parts(const void* object, Keep&, const PartVisitor& visit) {
+  const Value& value = value_at(object);
+  if (value.is_map()) {
+    for (const Value::Entry& entry : value.entries()) visit(entry.key, &entry.value);
+  } else if (value.is_list()) {
+    const std::span<const Value> items = value.items();
+    for (std::size_t i = 0; i < items.size(); ++i) visit(std::to_string(i), &items[i]);
+  }
 }
 
 }  // namespace
@@ -74,6 +84,7 @@ InputType value_input_type() {
     const void* payload = value_at(object).identity();
     return payload != nullptr ? payload : object;
   };
+  type.parts = &visit_parts;
   type.describe = [](const void* object) { return shortened(value_at(object)); };
   type.to_value = [](const void* object, Value& to) { to = value_at(object); };
   return type;

@@ -25,7 +25,7 @@ from espalier.errors import InternalError as InternalError
 from espalier.errors import ResourceError as ResourceError
 from espalier.errors import UsageError as UsageError
 from espalier.training import Trainer as Trainer
-from espalier import init as init, models as models, nn as nn, optim as optim  # isort: skip
+from espalier import blocks as blocks, init as init, models as models, nn as nn, optim as optim  # isort: skip
 
 __version__ = "0.1.0"
 
@@ -37,4 +37,4 @@ def _await(self):
 
 _core.Expr.__await__ = _core.Choice.__await__ = _await
 _core.set_package_folder(_os.path.dirname(__file__) + _os.sep)
-del initializers, layers, optimizers, runs  # noqa: F821: from _core; users see init, nn, optim and models
+del initializers, layers, optimizers, runs, wiring  # noqa: F821: from _core; users see init, nn, optim and models

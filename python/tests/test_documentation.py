@@ -8,7 +8,7 @@ import pytest
 
 import espalier as esp
 
-MODULES = [esp, esp.nn, esp.optim, esp.init, esp.models]
+MODULES = [esp, esp.blocks, esp.nn, esp.optim, esp.init, esp.models]
 
 
 def public_names(module):

@@ -48,11 +48,18 @@ inline std::vector<BlockCase> cases_of_tensors(CaseNet& net) {
   const Value two_numbers = Value::list({1, Value::list({2, 3})});
   const Value two_others = Value::list({-1, Value::list({0, 1})});
   const auto turn = [](Expr a, Expr b) { return std::pair(b * 2, a); };
+  const auto swap = [](const DynamicCall&, const blocks::Output& x) {
+    return blocks::Output(blocks::Type::tuple({x[1].type(), x[0].type()}), {x[1], x[0]});
+  };
   return {
       {"function(f)",
        record({net.number(), net.numbers()}) >> function(turn),
        "input<Value> -> (float[2], float[])",
        {{two_numbers, Value::list({Value::list({8, -6}), 2})}, {two_others, Value::list({Value::list({0, -2}), -2})}}},
+      {"dynamic_function(label, f)",
+       record({net.number(), net.numbers()}) >> dynamic_function("swap", swap, {"model.cc", 1}),
+       "input<Value> -> (float[2], float[])",
+       {{two_numbers, Value::list({Value::list({4, -3}), 2})}, {two_others, Value::list({Value::list({0, -1}), -2})}}},
       {"from_tensor(t)",
        all_of({from_tensor(net.pair), from_tensor(Tensor({2}, {1, 3}))}) >> net.times,
        "input<Value> -> float[2]",
