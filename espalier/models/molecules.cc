@@ -48,6 +48,7 @@ class Molecules final : public ModelOf<MoleculeRecord, Molecule> {
   }
   std::vector<Value> samples() const override {
     std::vector<Value> records;
+    records.reserve(kSampleMolecules.size());
     for (const std::string_view smiles : kSampleMolecules)
       records.push_back(Value::map({{"smiles", std::string(smiles)}}));
     return records;

@@ -113,7 +113,7 @@ TEST_F(ModelCommands, ExplainDrawsPagesPicturesAndTimelines) {
 
   // A page of several inputs: those of a trained model, and of one that was not.
   const std::string more = write("more.txt", "(2 (2 a) (2 film))\n");
-  for (const std::string model : {path("run"), std::string("sentiment")}) {
+  for (const std::string& model : {path("run"), std::string("sentiment")}) {
     const CommandResult page =
         run({"explain", model, trees, more, "-o", path("page.html"), "--text", "--trace", path("trace.json")});
     EXPECT_EQ(page.code, 0) << page.error;
