@@ -3,7 +3,7 @@
 file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/espalier/*.cc")
 list(FILTER library_sources EXCLUDE REGEX "/espalier/cli/")
 if(NOT ESPALIER_PROTOBUF)  # nothing else in the library calls these files
-  list(FILTER library_sources EXCLUDE REGEX "/data/proto[a-z_]*\\.cc$")
+  list(FILTER library_sources EXCLUDE REGEX "/data/proto(_schema|_decode|_delimited)?\\.cc$")
 endif()
 
 set(library_dependencies espalier_compiler espalier_dnnl hwy::hwy fmt::fmt nlohmann_json::nlohmann_json ZLIB::ZLIB

@@ -17,6 +17,7 @@ void bind_nn(nanobind::module_& module);
 void bind_optim(nanobind::module_& module);
 void bind_train(nanobind::module_& module);
 void bind_control(nanobind::module_& module);
+void bind_onnx(nanobind::module_& module);
 
 /// Sets the Python exception for the C++ exception that is being handled.
 void set_python_error() noexcept;

@@ -23,6 +23,7 @@ NB_MODULE(_core, module) {
   bind_optim(module);
   bind_train(module);
   bind_control(module);
+  bind_onnx(module);
   module.def("thread_count", &espalier::thread_count, "How many threads a run uses at most.");
   module.def("set_thread_count", &espalier::set_thread_count, "count"_a,
              "1 to 1024. Waits for a run in another thread.");
