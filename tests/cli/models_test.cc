@@ -119,7 +119,7 @@ TEST_F(ModelCommands, ExplainDrawsPagesPicturesAndTimelines) {
     EXPECT_EQ(page.code, 0) << page.error;
     EXPECT_THAT(page.out, HasSubstr("of 4 instances in"));
     EXPECT_THAT(page.out, HasSubstr("frontier"));
-    EXPECT_THAT(content_of(path("page.html")), HasSubstr("4 records of the model sentiment"));
+    EXPECT_THAT(content_of(path("page.html")), HasSubstr("4 inputs of the model sentiment"));
     EXPECT_FALSE(nlohmann::json::parse(content_of(path("trace.json")))["traceEvents"].empty());
   }
   const CommandResult picture = run({"explain", "sentiment", trees, "--svg"});
