@@ -184,7 +184,7 @@ void run_and_show(const ExplainCommand& options, Records& records) {
   for (PageOptions::Measured& measured : page.measured)
     if (measured.strategy == strategy) measured.seconds = std::min(measured.seconds, seconds);
   page.title =
-      fmt::format("{} of the model {}", records.count() == 1 ? "1 record" : fmt::format("{} records", records.count()),
+      fmt::format("{} of the model {}", records.count() == 1 ? "1 input" : fmt::format("{} inputs", records.count()),
                   records.model_name());
   page.footer = fmt::format("espalier {} explain, strategy {}, {}", ESPALIER_VERSION, options.strategy,
                             options.training ? "a step of training" : "prediction");
@@ -192,8 +192,10 @@ void run_and_show(const ExplainCommand& options, Records& records) {
   page.trace = &trace;
   if (options.form_of_records() == models::Form::kNodes && is_page)
     page.notes.emplace_back(
-        "Recorded node by node, so that it can be seen. Training and prediction record a whole input as a few nodes of "
-        "many rows where the model can, which is faster; --form rows shows that.");
+        "These inputs were recorded node by node, so that they can be drawn, and the times above are of that. Where "
+        "the "
+        "model can, training and prediction record a whole input as a few nodes of many rows, which is faster still; "
+        "--form rows shows that.");
   if (!options.trace.empty()) write_trace(trace, options.trace);
   if (is_picture) return write_or_print(options.out, picture_svg(graph, options.animate, page));
   if (is_page) write_page(graph, options.out, page);

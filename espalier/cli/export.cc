@@ -56,6 +56,9 @@ std::vector<onnx::Instance> record_samples(const ExportCommand& command, const m
 void export_model(const ExportCommand& command) {
   ensure_writable_file(command.out);
   const std::unique_ptr<models::StandardModel> model = load_model(command.run);
+  if (!model->why_not_exported().empty())
+    throw UsageError(
+        fmt::format("export: the model \"{}\" has no static graph: {}", model->name(), model->why_not_exported()));
   Graph graph({.training = false});
   const std::vector<onnx::Instance> samples = record_samples(command, *model, graph);
   onnx::WriteOptions options;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -25,6 +26,10 @@
 namespace espalier::models {
 namespace {
 
+/// Together they have every kind of bond, atoms with no, one and several neighbours, and one to several atoms.
+constexpr std::array<std::string_view, 7> kSampleMolecules{"C",      "CC",       "C=C",        "C#C",
+                                                           "C=CC=C", "c1ccccc1", "CC(C)(C)C=O"};
+
 struct MoleculeRecord {
   std::string name;  // SMILES, or the name in an SDF
   data::Molecule molecule;
@@ -40,6 +45,13 @@ class Molecules final : public ModelOf<MoleculeRecord, Molecule> {
   }
   std::vector<std::string> classes() const override {
     return is_classification_ ? std::vector<std::string>{"0", "1"} : std::vector<std::string>{};
+  }
+  std::vector<Value> samples() const override {
+    std::vector<Value> records;
+    records.reserve(kSampleMolecules.size());
+    for (const std::string_view smiles : kSampleMolecules)
+      records.push_back(Value::map({{"smiles", std::string(smiles)}}));
+    return records;
   }
   std::string describe() const override {
     return fmt::format("{} of {}; {} elements; {}\n", is_classification_ ? "classes" : "numbers",

@@ -72,6 +72,9 @@ class Parser final : public ModelOf<ParserRecord, ParserSentence> {
     const double least = std::max(words, 1.0);
     return {{"las", labelled / least, true}, {"uas", attached / least, true}};
   }
+  std::string_view why_not_exported() const override {
+    return "each move depends on the scores of the one before, and a static graph makes no decisions";
+  }
   std::string describe() const override {
     return fmt::format("{} words that occur at least {} times, {} labels; {} of {} training trees made projective\n",
                        words_.size() - 1, min_count_, labels_.size() - 1, lifted_, records_learned_);

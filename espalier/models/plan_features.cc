@@ -171,6 +171,27 @@ QueryPlan PlanFeatures::encode(const Value& root) const {
   return plan;
 }
 
+std::vector<Value> PlanFeatures::samples() const {
+  constexpr std::size_t kMostInputs = 3;  // from the third on, inputs are added to the second
+  const auto operator_of = [](const std::string& kind, std::vector<Value> inputs) {
+    return Value::map({{"Node Type", kind},
+                       {"Startup Cost", 0},
+                       {"Total Cost", 1},
+                       {"Plan Rows", 1},
+                       {"Plan Width", 1},
+                       {"Plans", Value::list(std::move(inputs))}});
+  };
+  std::vector<std::string> kinds = kinds_.list();
+  kinds.emplace_back("?");  // unknown
+  std::vector<Value> plans;
+  for (const std::string& kind : kinds)
+    for (std::size_t inputs = 0; inputs <= kMostInputs; ++inputs) {
+      const std::vector<Value> children(inputs, operator_of(kind, {}));
+      plans.push_back(Value::map({{"Plan", operator_of(kind, children)}}));
+    }
+  return plans;
+}
+
 Value PlanFeatures::to_value() const {
   std::vector<Value> scales;
   scales.reserve(scales_.size());

@@ -36,6 +36,8 @@ class PlanFeatures {
   /// Targets are the logarithms of measured milliseconds, NaN where there is none. Refuses (UsageError) operators
   /// without estimates, and more than 1000 levels.
   QueryPlan encode(const Value& root) const;
+  /// Plans, one per line of a file, that together have every kind of operator with none to three inputs.
+  std::vector<Value> samples() const;
   /// Kinds of operators, with number 0 for all rare and all unknown ones.
   std::int32_t kinds() const { return kinds_.size(); }
   /// Per operator.

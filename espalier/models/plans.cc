@@ -36,6 +36,7 @@ class Plans final : public ModelOf<PlanRecord, QueryPlan> {
   std::vector<train::Metric> measure(std::span<const train::Prediction> predictions) const override {
     return train::q_error_metrics(predictions);
   }
+  std::vector<Value> samples() const override { return features_.samples(); }
   std::string describe() const override {
     return fmt::format("{} kinds of operators, and one for rare and unknown ones; {} features\n", features_.kinds() - 1,
                        features_.features());

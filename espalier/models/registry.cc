@@ -14,6 +14,8 @@ std::span<const Entry> registry() {
             "--data sick/parsed --vectors vectors.300.txt.gz --out relatedness.run", make_relatedness},
       Entry{"lattice", "Tags characters with the help of a lexicon: named entities in Chinese, from columns.",
             "--data resume --lexicon words.txt --out names.run", make_lattice},
+      Entry{"parser", "Finds the dependency trees of sentences, from CoNLL-U.",
+            "--data ud_english_ewt --epochs 10 --schedule cosine --out parser.run", make_parser},
       Entry{"molecules", "Predicts numbers or classes of molecules: tables with SMILES, SDF. Needs RDKit.",
             "--data esol.csv --targets \"log solubility\" --test 0.1 --out esol.run", make_molecules},
       Entry{"plans", "Predicts how long queries run, from PostgreSQL's plans: EXPLAIN (ANALYZE, FORMAT JSON).",

@@ -87,6 +87,9 @@ class ESPALIER_EXPORT StandardModel : public train::Task {
   /// Records as JSON that together use all ops and shapes of the network, for exporting it (onnx/onnx.h): made from
   /// vocabularies and settings. Empty for a model that cannot tell.
   virtual std::vector<Value> samples() const { return {}; }
+  /// Why no static graph can compute the answers, as a sentence without its end. Empty for a model that can be
+  /// exported.
+  virtual std::string_view why_not_exported() const { return {}; }
 
   /// What save() writes.
   Value description();

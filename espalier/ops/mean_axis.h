@@ -68,7 +68,7 @@ inline Expr mean(Operand x, std::int32_t axis) {
   return ops::record<ops::MeanAxis>({x}, {ops::axis_of<ops::MeanAxis>(x, axis)});
 }
 /// The mean of all elements of x, of rank 0. The same as mean(x).
-inline Expr mean_elements(Operand x) { return mean(x.at(flatten(x)), 0); }
+inline Expr mean_elements(Operand x) { return mean(x.at(ops::flatten_for("mean", x)), 0); }
 /// The mean of all elements of x, of rank 0; of a node with many rows, the mean of each row. For the mean of several
 /// tensors, or of all rows of a node, give a list: mean({x, y}), mean({x}).
 template <ops::OneOperand T>

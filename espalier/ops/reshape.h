@@ -1,7 +1,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
+#include "espalier/base/export.h"
 #include "espalier/ops/op.h"
 
 namespace espalier {
@@ -49,15 +51,26 @@ struct Reshape {
   }
 };
 
+/// Refuses (ResourceError), in the name of `what`, an operand with more elements than one axis can have.
+ESPALIER_EXPORT void require_few_elements(std::string_view what, const Operand& x);
+
 }  // namespace ops
 
 /// The same elements, in row-major order, in another shape.
 inline Expr reshape(Operand x, const Shape& shape) { return ops::record<ops::Reshape>({x}, {shape}); }
-/// All elements as one vector.
-inline Expr flatten(Operand x) {
-  find_graph(ops::info_of<ops::Reshape>(), std::span<const Operand>(&x, 1));  // refuses a stale operand by name
+namespace ops {
+
+/// flatten() in the name of `what`.
+inline Expr flatten_for(std::string_view what, const Operand& x) {
+  find_graph(info_of<Reshape>(), std::span<const Operand>(&x, 1));  // refuses a stale operand by name
   if (x.parameter() == nullptr && x.shape().rank() == 1) return x.expr();
+  require_few_elements(what, x);
   return reshape(x, {x.shape().elements()});
 }
+
+}  // namespace ops
+
+/// All elements as one vector.
+inline Expr flatten(Operand x) { return ops::flatten_for("flatten", x); }
 
 }  // namespace espalier

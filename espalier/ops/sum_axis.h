@@ -61,7 +61,7 @@ inline Expr sum(Operand x, std::int32_t axis) {
   return ops::record<ops::SumAxis>({x}, {ops::axis_of<ops::SumAxis>(x, axis)});
 }
 /// The sum of all elements of x, of rank 0. The same as sum(x).
-inline Expr sum_elements(Operand x) { return sum(x.at(flatten(x)), 0); }
+inline Expr sum_elements(Operand x) { return sum(x.at(ops::flatten_for("sum", x)), 0); }
 /// The sum of all elements of x, of rank 0; of a node with many rows, the sum of each row. To add several tensors, or
 /// all rows of a node, give a list: sum({x, y}), sum({x}).
 template <ops::OneOperand T>

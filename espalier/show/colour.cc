@@ -36,7 +36,7 @@ std::string colour_of_step(std::int64_t step, std::int64_t steps) {
   constexpr double kFirstHue = 262;  // blue
   constexpr double kLastHue = 15;    // red
   const double place = steps <= 1 ? 0 : static_cast<double>(step) / static_cast<double>(steps - 1);
-  const double lightness = step % 2 == 0 ? 0.67 : 0.77;
+  const double lightness = step % 2 == 0 ? 0.64 : 0.80;
   const auto [r, g, b] = to_srgb(lightness, 0.135, kFirstHue + (kLastHue - kFirstHue) * place);
   return fmt::format("#{:02x}{:02x}{:02x}", r, g, b);
 }

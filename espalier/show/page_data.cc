@@ -28,8 +28,9 @@ void add_list(std::string& json, std::string_view name, const List& list, const 
 std::string step_json(const PageFacts& facts, std::int32_t number) {
   const BatchedStep& step = facts.batches.steps[at(number)];
   std::string json = fmt::format(
-      "{{\"n\":{},\"op\":{},\"colour\":\"{}\",\"nodes\":{},\"rows\":{},\"inputs\":{},\"where\":{},\"type\":{},",
-      number + 1, json_text(facts.op(step)), colour_of_step(number, facts.steps()), step.nodes, step.rows,
+      "{{\"n\":{},\"op\":{},\"group\":{},\"colour\":\"{}\",\"nodes\":{},\"rows\":{},\"inputs\":{},\"where\":{},"
+      "\"type\":{},",
+      number + 1, json_text(facts.op(step)), step.group, colour_of_step(number, facts.steps()), step.nodes, step.rows,
       step.instances, json_text(facts.where(step)), json_text(facts.graph.type(step.first).to_string()));
   if (step.copied > 0)
     json += fmt::format("\"copied\":{},", json_text(report::short_bytes(static_cast<double>(step.copied))));

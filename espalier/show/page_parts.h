@@ -32,7 +32,6 @@ struct PageFacts {
   std::int64_t steps() const { return static_cast<std::int64_t>(batches.steps.size()); }
   std::int64_t nodes() const;
   std::int64_t bound() const;
-  bool bound_is_exact() const;
   std::string op(const BatchedStep& step) const { return std::string(graph.signature(step.first).info->name); }
   /// "tree_lstm.cc:88 and 2 other lines"
   std::string where(const BatchedStep& step) const;
@@ -51,6 +50,7 @@ std::string times_html(const PageFacts& facts);
 std::string memory_html(const PageFacts& facts);
 
 extern const std::string_view kBatchesStyle;
-extern const std::string_view kBatchesScript;
+extern const std::string_view kDrawingScript;  // the script is both, in this order
+extern const std::string_view kActingScript;
 
 }  // namespace espalier::show

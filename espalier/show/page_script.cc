@@ -1,10 +1,10 @@
-/// The script of a page: draws the picture, plays it, and answers pointer and keys. It reads the JSON of
-/// page_data.cc, and puts texts on the page as texts only.
+/// The first half of the script of a page: reads the JSON of page_data.cc, and draws the picture. The second half
+/// (page_acting_script.cc) says it in words, plays it, and answers pointer and keys.
 #include "espalier/show/page_parts.h"
 
 namespace espalier::show {
 
-const std::string_view kBatchesScript = R"JS(
+const std::string_view kDrawingScript = R"JS(
 (() => {
 'use strict';
 const byId = id => document.getElementById(id);
@@ -26,6 +26,13 @@ const rowsOf = i => data.rows ? data.rows[i] : 1;
 const hasRow = (i, wanted) => data.row[i] <= wanted && wanted < data.row[i] + rowsOf(i) && !data.merged[i];
 const ownOf = nodesOf.map(list => list.filter(i => data.merged[i] === 0));
 const mergedOf = nodesOf.map(list => list.filter(i => data.merged[i] !== 0));
+// Nodes of an input follow each other: they have numbers in it, from 1.
+const firstOf = [];
+data.input.forEach((input, i) => { firstOf[input] ??= i; });
+const placeIn = i => i - firstOf[data.input[i]] + 1;
+const nameOf = i => 'node ' + number(placeIn(i)) + (data.inputs[data.input[i]][0].startsWith('input ') ? ' of ' : ', ') + data.inputs[data.input[i]][0];
+/// The last step that computed something for a node; -1 if none did.
+const readyAfter = i => needs[i].reduce((most, from) => Math.max(most, data.step[from]), -1);
 const mostRows = steps.reduce((most, step) => Math.max(most, step.rows), 1);
 
 // --- state ----------------------------------------------------------------------------------------------------------
@@ -34,6 +41,7 @@ let playing = false, touched = false, printing = false;
 let hovered = -1, pinned = -1, row = -1;
 let zoom = 1, panX = 0, panY = 0;
 let view = {}, layer = null, layerDone = -1, rings = null, ringsOf = -1, stripOf = '', slots = new Map(), frames = [], lastFrame = 0, asked = false;
+const FADED = 0.34;      // what has not run yet
 const GATHERED = 0.6;    // of a step: its nodes are rows
 const still = matchMedia('(prefers-reduced-motion: reduce)');
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -53,17 +61,17 @@ let paint = colours();
 // --- places ---------------------------------------------------------------------------------------------------------
 function measure() {
   const width = Math.max(stage.clientWidth, 200), height = stage.clientHeight;
-  const wide = innerWidth >= 760;
+  const wide = innerWidth >= 960 && !printing;
   const density = printing ? 2 : Math.min(devicePixelRatio || 1, 2);
-  const trees = wide ? {x: 0, y: 0, w: width * 0.62, h: height} : {x: 0, y: 0, w: width, h: height - 372};
+  const trees = wide ? {x: 0, y: 0, w: width * 0.62, h: height} : {x: 0, y: 0, w: width, h: panel.offsetTop - 8};
   const below = panel.offsetTop + panel.offsetHeight + 8;
-  const block = wide ? {x: width * 0.64 + 18, y: below, w: width * 0.36 - 22, h: height - below - 4}
-                     : {x: 0, y: height - 230, w: width, h: 226};
+  const block = wide ? {x: width * 0.64 + 18, y: below, w: width * 0.36 - 22, h: height - below - 6}
+                     : {x: 5, y: below, w: width - 8, h: height - below - 6};
   for (const [element, h] of [[canvas, height], [strip, strip.clientHeight]]) {
     const w = Math.round(width * density), tall = Math.round(h * density);
     if (element.width !== w || element.height !== tall) { element.width = w; element.height = tall; }
   }
-  const fit = count === 0 ? 1 : Math.min(trees.w / data.width, trees.h / data.height, 48);
+  const fit = count === 0 ? 1 : Math.min(trees.w / data.width, (trees.h - 20) / data.height, 48);
   view = {width, height, wide, density, trees, block, fit};
   place();
 }
@@ -88,11 +96,12 @@ function slotsOf(k) {
   let of = slots.get(k);
   if (of) return of;
   const {w, h} = view.block, rows = steps[k].rows;
-  let columns = 1;
+  let columns = 1;  // first such that rows have room for words, then at least for themselves
+  while (h / Math.ceil(rows / columns) < 15 && w / (columns + 1) >= 150) ++columns;
   while (h / Math.ceil(rows / columns) < 9 && w / (columns + 1) >= 12) ++columns;
   while (h / Math.ceil(rows / columns) < 3 && w / (columns + 1) >= 4) ++columns;
   const perColumn = Math.max(1, Math.min(Math.ceil(rows / columns), Math.floor(h / 2)));
-  const cellH = Math.min(h / perColumn, 24), cellW = Math.min(w / columns, columns > 1 ? 90 : w);
+  const cellH = Math.min(h / perColumn, 24), cellW = Math.min(w / columns, w / columns < 150 ? 90 : w);
   of = {perColumn, columns, cellW, cellH, shown: Math.min(rows, perColumn * columns)};
   slots.set(k, of);
   return of;
@@ -112,26 +121,38 @@ function circles(context, list, radius) {
     context.arc(x, y, radius, 0, 6.2832);
   }
 }
+/// As much of a text as there is room for; nothing if that is less than `least` characters.
+function cut(context, text, room, least) {
+  if (context.measureText(text).width <= room) return text;
+  const letters = Array.from(text);
+  for (let end = letters.length - 1; end >= least;) {
+    const part = letters.slice(0, end).join('') + '…', width = context.measureText(part).width;
+    if (width <= room) return part;
+    end = Math.min(end - 1, Math.floor(end * room / width));
+  }
+  return null;
+}
 function captions(context) {
-  const size = Math.min(13, view.unit * 0.95);
-  if (size < 7) return;
+  if (view.unit < 2.1) return;
+  const size = Math.min(13, Math.max(8.5, view.unit * 0.95));
   context.font = size + 'px system-ui, sans-serif';
   context.fillStyle = paint.quiet;
   context.textAlign = 'center';
   context.direction = 'ltr';
+  const t = view.trees;
   for (const [name, text, x, y, w, h] of data.inputs) {
-    const room = Math.max(w, 3) * view.unit + view.unit * 1.6;
-    let shown = text === '' ? name : text;
-    if (context.measureText(shown).width > room) {
-      let end = Math.max(1, Math.floor(shown.length * room / context.measureText(shown).width) - 1);
-      shown = Array.from(shown.slice(0, end)).join('') + '…';
-      if (end < 4) shown = name.replace('input ', '');
-    }
-    context.fillText(isolated(shown), view.x + (x + w / 2) * view.unit, view.y + (y + h - 0.45) * view.unit);
+    const isInput = name.startsWith('input '), short = isInput ? name.slice(6) : name, room = (w + 1.2) * view.unit;
+    const whole = view.unit < 9 || text === '' ? short : short + ': ' + text;
+    const shown = whole === short && isInput ? short : cut(context, whole, room, isInput ? short.length + 6 : 4) ?? (isInput ? short : '…');
+    const half = context.measureText(shown).width / 2;
+    let middle = view.x + (x + w / 2) * view.unit;
+    if (zoom === 1) middle = Math.max(t.x + half, Math.min(t.x + t.w - half, middle));
+    const lowest = view.y + (y + h - 2.1) * view.unit + view.radius;
+    context.fillText(isolated(shown), middle, Math.max(lowest + size + 1, view.y + (y + h - 0.45) * view.unit));
   }
 }
 function drawStep(context, s, isDone) {
-  context.globalAlpha = isDone ? 1 : 0.42;
+  context.globalAlpha = isDone ? 1 : FADED;
   context.fillStyle = steps[s].colour;
   circles(context, ownOf[s], view.radius);
   context.fill();
@@ -196,15 +217,15 @@ function drawBlock(context, k, out, alpha) {
   }
   if (out >= 1 && list.length <= 48 && view.wide) {  // where the rows come from
     context.strokeStyle = colour;
-    context.globalAlpha = alpha * 0.55;
-    context.lineWidth = 1;
     for (const i of list) {
       if (data.merged[i]) continue;
+      context.globalAlpha = alpha * (i === marked() ? 1 : list.length > 12 ? 0.38 : 0.6);
+      context.lineWidth = i === marked() ? 2.5 : 1;
       const to = slotOf(k, data.row[i]), x = nodeX(i) + view.radius, y = nodeY(i), target = to.y + to.h / 2;
-      const middle = (x + to.x) / 2;
+      const middle = (x + view.block.x) / 2;
       context.beginPath();
       context.moveTo(x, y);
-      context.bezierCurveTo(middle, y, middle, target, to.x - 2, target);
+      context.bezierCurveTo(middle, y, middle, target, view.block.x - 4, target);
       context.stroke();
     }
     context.globalAlpha = alpha;
@@ -226,14 +247,13 @@ function drawBlock(context, k, out, alpha) {
   context.fill();
   if (labels) {
     context.fillStyle = '#10151a';
-    context.font = Math.min(12, of.cellH * 0.74) + 'px system-ui, sans-serif';
+    context.font = Math.min(12.5, of.cellH * 0.8) + 'px system-ui, sans-serif';
     context.textAlign = 'left';
     context.direction = 'ltr';
     for (const i of list) {
       if (data.merged[i]) continue;
       const to = slotOf(k, data.row[i]);
-      context.fillText('row ' + (data.row[i] + 1) + ' · ' + data.inputs[data.input[i]][0] + ' · node ' + data.id[i],
-                       to.x + 7, to.y + to.h / 2 + Math.min(4, of.cellH * 0.26), to.w - 12);
+      context.fillText('row ' + number(data.row[i] + 1) + ': ' + nameOf(i), to.x + 7, to.y + to.h / 2 + Math.min(4.5, of.cellH * 0.28), to.w - 12);
     }
   }
   if (out >= 1) {  // the kernel sees it as one
@@ -250,7 +270,7 @@ function ring(context, list, width) {
   circles(context, list, view.radius + width / 2);
   context.stroke();
 }
-/// The nodes of the step that runs, in their places.
+/// The nodes of the step that runs, in their places, and the lines to what they need.
 function drawRings(k) {
   if (rings && ringsOf === k) return;
   ringsOf = k;
@@ -259,6 +279,19 @@ function drawRings(k) {
   rings.height = canvas.height;
   const context = rings.getContext('2d');
   context.scale(view.density, view.density);
+  context.strokeStyle = paint.ink;
+  context.lineWidth = Math.min(Math.max(view.unit * 0.07, 0.8), 1.6);
+  context.globalAlpha = 0.7;
+  context.beginPath();
+  for (const i of ownOf[k]) {
+    if (needs[i].length > 6) continue;
+    for (const from of needs[i]) {
+      context.moveTo(nodeX(i), nodeY(i));
+      context.lineTo(nodeX(from), nodeY(from));
+    }
+  }
+  context.stroke();
+  context.globalAlpha = 1;
   context.fillStyle = steps[k].colour;
   circles(context, ownOf[k], Math.max(view.radius * 1.25, 2.6));
   context.fill();
@@ -314,303 +347,57 @@ function draw() {
   drawStrip(k);
   tell(k, isOver);
 }
+const BELOW = 22;  // the pixels under the bars
+/// The height of so many rows.
+const tallOf = rows => Math.max(3, Math.log1p(rows) / Math.log1p(mostRows) * (strip.clientHeight - BELOW - 10));
 function drawStrip(k) {
   const key = [k, position >= last].join();
   if (key === stripOf) return;
   stripOf = key;
-  const context = strip.getContext('2d'), height = strip.clientHeight, wide = view.width / last;
+  const context = strip.getContext('2d'), height = strip.clientHeight, base = height - BELOW;
+  const left = stripLeft(), wide = (view.width - left) / last;
   context.setTransform(view.density, 0, 0, view.density, 0, 0);
   context.clearRect(0, 0, view.width, height);
+  context.font = '11px system-ui, sans-serif';
+  context.fillStyle = paint.quiet;
+  context.strokeStyle = paint.line;
+  context.lineWidth = 1;
+  context.textAlign = 'right';
+  for (let rows = 1; rows <= mostRows; rows *= 10) {
+    const y = Math.round(base - tallOf(rows)) + 0.5;
+    context.beginPath();
+    context.moveTo(left, y);
+    context.lineTo(view.width, y);
+    context.stroke();
+    if (y > 8) context.fillText(number(rows) + (rows === 1 ? ' row' : ''), left - 5, y + 4);
+  }
   for (let s = 0; s < last; ++s) {
-    const tall = Math.max(3, Math.log1p(steps[s].rows) / Math.log1p(mostRows) * (height - 16));
-    context.globalAlpha = s === k ? 1 : s < k || position >= last ? 0.85 : 0.42;
+    const tall = tallOf(steps[s].rows);
+    context.globalAlpha = s === k ? 1 : s < k || position >= last ? 0.85 : FADED;
     context.fillStyle = steps[s].colour;
-    context.fillRect(s * wide, height - 9 - tall, Math.max(wide - (wide > 4 ? 1.5 : 0), 0.6), tall);
+    context.fillRect(left + s * wide, base - tall, Math.max(wide - (wide > 4 ? 1.5 : 0), 0.6), tall);
   }
   context.globalAlpha = 1;
-  const middle = (k + 0.5) * wide;
-  context.fillStyle = paint.ink;
+  const middle = left + (k + 0.5) * wide, tall = tallOf(steps[k].rows);
+  context.strokeStyle = context.fillStyle = paint.ink;
+  context.lineWidth = 1.5;
+  context.strokeRect(left + k * wide + 0.5, base - tall, Math.max(wide - 2, 1), tall);
   context.beginPath();
-  context.moveTo(middle, height - 7);
-  context.lineTo(middle - 5, height);
-  context.lineTo(middle + 5, height);
+  context.moveTo(middle, base + 2);
+  context.lineTo(middle - 5, base + 8);
+  context.lineTo(middle + 5, base + 8);
   context.fill();
-  context.strokeStyle = paint.ink;
-  const tall = Math.max(3, Math.log1p(steps[k].rows) / Math.log1p(mostRows) * (height - 16));
-  context.strokeRect(k * wide + 0.5, height - 9 - tall, Math.max(wide - 2, 1), tall);
-}
-
-// --- words ----------------------------------------------------------------------------------------------------------
-let told = '';
-function sentence(k) {
-  const step = steps[k];
-  return 'Step ' + number(step.n) + ' of ' + number(data.allSteps) + ': ' + step.op + ', ' + plural(step.nodes, 'node') + ' of ' + plural(step.inputs, 'input');
-}
-function tell(k, isOver) {
-  const key = k + (isOver ? 'over' : '');
-  if (key !== told) {
-    told = key;
-    const step = steps[k];
-    byId('panel-swatch').style.background = isOver ? 'transparent' : step.colour;
-    byId('panel-title').textContent = isOver ? 'All ' + plural(data.allSteps, 'step') + ' are done' : 'Step ' + number(step.n) + ' of ' + number(data.allSteps) + ': ' + isolated(step.op);
-    const rows = step.rows === step.nodes ? '' : ' (' + plural(step.rows, 'row') + ')';
-    byId('panel-what').textContent = isOver ? 'Press Play to see them again.' :
-      step.nodes === 1 ? 'One node' + rows + ', alone in its kernel call.' :
-      plural(step.nodes, 'node') + rows + (step.inputs > 0 ? ' of ' + plural(step.inputs, 'input') : '') + ' run together, as the rows below: 1 kernel call instead of ' + number(step.nodes) + '.';
-    const weights = step.shared.map(isolated).join(', ');
-    byId('panel-why').textContent = isOver ? '' :
-      (step.nodes === 1 ? '' : 'Why together: the same operation' + (weights ? ' with the same weights (' + weights + ')' : '') + ', and none needs another. ') +
-      isolated(step.type) + ' each · ' + isolated(step.where) + (step.time ? ' · ' + step.time : '') + (step.copied ? ' · ' + step.copied + ' copied' : '');
-    for (const line of document.querySelectorAll('tr.current')) line.classList.remove('current');
-    const line = document.querySelector('tr[data-step="' + k + '"]');
-    if (line) line.classList.add('current');
-    canvas.setAttribute('aria-label', 'The inputs as trees. ' + sentence(k));
-    measureBlock();
+  // The numbers of as many steps as there is room for, that of the step shown among them.
+  const every = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find(n => n * wide >= 30) ?? 2000;
+  context.textAlign = 'center';
+  for (let s = 0; s < last; ++s) {
+    if (s !== k && ((s + 1) % every !== 0 || Math.abs(s - k) * wide < 26)) continue;
+    context.fillStyle = s === k ? paint.ink : paint.quiet;
+    context.font = (s === k ? 'bold ' : '') + '11px system-ui, sans-serif';
+    context.fillText(number(steps[s].n), Math.min(Math.max(left + (s + 0.5) * wide, 8), view.width - 10), height - 2);
   }
-  scrub.value = position;
-  scrub.setAttribute('aria-valuetext', isOver ? 'the end' : sentence(k));
 }
-/// The panel's words decide where the block begins.
-function measureBlock() {
-  const before = view.block.y;
-  if (!view.wide) return;
-  const below = panel.offsetTop + panel.offsetHeight + 8;
-  if (below === before) return;
-  view.block.y = below;
-  view.block.h = view.height - below - 4;
-  slots.clear();
-  ask();
-}
-function say(text) { if (said.textContent !== text) said.textContent = text; }
-function words(i) {
-  const k = data.step[i], [name, text] = data.inputs[data.input[i]];
-  const lines = ['node ' + data.id[i] + ': ' + isolated(steps[k].op), name + (text ? ': ' + isolated(text) : ''),
-                 'step ' + number(steps[k].n) + (rowsOf(i) > 1 ? ', rows ' + number(data.row[i] + 1) + ' to ' + number(data.row[i] + rowsOf(i)) : ', row ' + number(data.row[i] + 1)) + ' of ' + number(steps[k].rows)];
-  if (data.merged[i]) lines.push('equal to the node of that row: computed once for both');
-  lines.push(needs[i].length ? 'needs ' + (needs[i].length === 1 ? 'node ' : 'nodes ') + needs[i].slice(0, 12).map(n => data.id[n]).join(', ') + (needs[i].length > 12 ? ' …' : '') : 'needs no other circle');
-  lines.push(isolated(data.lines[data.line[i]]));
-  return lines.join('\n');
-}
-function showTip(i) {
-  tip.hidden = i < 0;
-  if (i < 0) return;
-  tip.textContent = words(i);
-  const x = Math.min(Math.max(nodeX(i) + 16, 0), Math.max(0, view.width - tip.offsetWidth - 4));
-  const above = nodeY(i) - tip.offsetHeight - 14;
-  tip.style.left = x + 'px';
-  tip.style.top = (above > 0 ? above : nodeY(i) + 18) + 'px';
-}
-
-// --- playing --------------------------------------------------------------------------------------------------------
-function ask() {
-  if (asked) return;
-  asked = true;
-  requestAnimationFrame(now => {
-    asked = false;
-    if (playing) {
-      const since = lastFrame === 0 ? 16 : now - lastFrame;
-      if (lastFrame !== 0 && frames.length < 5000) frames.push(since);
-      lastFrame = now;
-      const duration = Math.min(Math.max(40000 / last, 250), 1600) / Number(byId('speed').value);
-      position = Math.min(position + Math.min(since, 200) / duration, last);
-      if (position >= last) pause();
-    }
-    draw();
-    if (playing) ask();
-  });
-}
-function play() {
-  if (!touched || position >= last) position = 0;
-  touched = playing = true;
-  hovered = pinned = row = -1;
-  lastFrame = 0;
-  showTip(-1);
-  playButton.textContent = '❚❚ Pause';
-  ask();
-}
-function pause() {
-  playing = false;
-  playButton.textContent = '▶ Play';
-  if (position < last) say(sentence(stepAt()));
-  ask();
-}
-function select(k, gathered) {
-  playing = false;
-  touched = true;
-  pause();
-  pinned = hovered = row = -1;
-  showTip(-1);
-  position = Math.min(Math.max(k, 0), last);
-  if (gathered && position < last) position += GATHERED;
-  if (position < last) say(sentence(stepAt()));
-  ask();
-}
-function pin(i) {
-  pinned = i;
-  row = i < 0 ? -1 : nodesOf[data.step[i]].indexOf(i);
-  if (i >= 0) {
-    position = data.step[i] + GATHERED;
-    touched = true;
-    pause();
-    say(words(i));
-  }
-  showTip(i);
-  ask();
-}
-function walk(by) {
-  const list = nodesOf[stepAt()];
-  if (list.length === 0) return;
-  const next = row < 0 ? (by > 0 ? 0 : list.length - 1) : (row + by + list.length) % list.length;
-  pin(list[next]);
-  row = next;
-}
-function zoomBy(factor, x, y) {
-  const before = view.unit, t = view.trees;
-  const wx = ((x ?? t.w / 2) - view.x) / before, wy = ((y ?? t.h / 2) - view.y) / before;
-  zoom = factor === 0 ? 1 : Math.min(Math.max(zoom * factor, 1), 40);
-  const unit = view.fit * zoom;
-  panX = factor === 0 ? 0 : (x ?? t.w / 2) - wx * unit - (t.w - data.width * unit) / 2;
-  panY = factor === 0 ? 0 : (y ?? t.h / 2) - wy * unit - (t.h - data.height * unit) / 2;
-  place();
-  showTip(marked());
-  ask();
-}
-
-// --- pointer and keys -----------------------------------------------------------------------------------------------
-function nodeUnder(x, y) {
-  const near = Math.max(view.radius + 2, 6);
-  let found = -1, least = near * near;
-  if (x < view.trees.x + view.trees.w && y < view.trees.y + view.trees.h)
-    for (let i = 0; i < count; ++i) {
-      const dx = nodeX(i) - x, dy = nodeY(i) - y, distance = dx * dx + dy * dy;
-      if (distance < least) { least = distance; found = i; }
-    }
-  if (found >= 0) return found;
-  const k = shownStep(), of = slotsOf(k), column = Math.floor((x - view.block.x) / of.cellW), line = Math.floor((y - view.block.y) / of.cellH);
-  if (column < 0 || line < 0 || line >= of.perColumn || column >= of.columns) return -1;
-  const wanted = column * of.perColumn + line;
-  return nodesOf[k].find(i => hasRow(i, wanted)) ?? -1;
-}
-const inStage = event => { const box = canvas.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
-let drag = null;
-canvas.addEventListener('pointermove', event => {
-  const [x, y] = inStage(event);
-  if (drag && zoom > 1) {
-    if (Math.hypot(x - drag.x, y - drag.y) > 3) drag.moved = true;
-    panX = drag.panX + x - drag.x;
-    panY = drag.panY + y - drag.y;
-    place();
-    ask();
-    return;
-  }
-  if (playing) return;
-  const found = nodeUnder(x, y);
-  if (found === hovered) return;
-  hovered = found;
-  showTip(marked());
-  canvas.style.cursor = found >= 0 ? 'pointer' : zoom > 1 ? 'grab' : 'default';
-  ask();
-});
-canvas.addEventListener('pointerdown', event => { const [x, y] = inStage(event); drag = {x, y, panX, panY, moved: false}; });
-addEventListener('pointerup', () => { setTimeout(() => { drag = null; }, 0); });
-canvas.addEventListener('pointerleave', () => { hovered = -1; showTip(pinned); ask(); });
-canvas.addEventListener('click', event => {
-  if (drag && drag.moved) return;
-  const found = nodeUnder(...inStage(event));
-  if (playing) { pause(); if (found < 0) return; }
-  hovered = -1;
-  pin(found === pinned ? -1 : found);
-});
-canvas.addEventListener('wheel', event => {
-  if (!event.ctrlKey && zoom === 1) return;
-  event.preventDefault();
-  zoomBy(Math.exp(-event.deltaY / 300), ...inStage(event));
-}, {passive: false});
-strip.addEventListener('click', event => {
-  const box = strip.getBoundingClientRect();
-  select(Math.floor((event.clientX - box.left) / box.width * last), true);
-});
-const keys = {
-  ' ': () => playing ? pause() : play(),
-  ArrowRight: () => select(Math.min(stepAt() + 1, last - 1), true),
-  ArrowLeft: () => select(stepAt() - 1, true),
-  ArrowDown: () => walk(1), ArrowUp: () => walk(-1),
-  Home: () => select(0, true), End: () => select(last - 1, true),
-  '+': () => zoomBy(1.5), '=': () => zoomBy(1.5), '-': () => zoomBy(1 / 1.5), '0': () => zoomBy(0),
-  Escape: () => pin(-1),
-};
-canvas.addEventListener('keydown', event => {
-  const act = keys[event.key];
-  if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
-  event.preventDefault();
-  act();
-});
-playButton.addEventListener('click', keys[' ']);
-byId('next').addEventListener('click', keys.ArrowRight);
-byId('back').addEventListener('click', keys.ArrowLeft);
-byId('first').addEventListener('click', () => select(0, false));
-byId('zoom-in').addEventListener('click', keys['+']);
-byId('zoom-out').addEventListener('click', keys['-']);
-byId('zoom-all').addEventListener('click', keys['0']);
-scrub.max = last;
-scrub.addEventListener('input', () => {
-  const to = Number(scrub.value);
-  playing = false;
-  touched = true;
-  pause();
-  hovered = pinned = row = -1;
-  showTip(-1);
-  position = to;
-  ask();
-});
-scrub.addEventListener('keydown', event => {  // whole steps, not parts of one
-  if (!['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End'].includes(event.key)) return;
-  event.preventDefault();
-  keys[{ArrowUp: 'ArrowRight', ArrowDown: 'ArrowLeft'}[event.key] ?? event.key]();
-});
-document.addEventListener('click', event => {
-  const button = event.target.closest('.to-step');
-  if (!button) return;
-  select(Number(button.dataset.step), true);
-  stage.scrollIntoView({block: 'nearest'});
-});
-function again() { measure(); told = stripOf = ''; layerDone = ringsOf = -1; ask(); }
-addEventListener('resize', again);
-dark.addEventListener('change', again);
-function printAs(on) {
-  printing = on;
-  measure();
-  told = stripOf = '';
-  layerDone = ringsOf = -1;
-  draw();
-  if (on) for (const part of document.querySelectorAll('details')) part.open = true;
-}
-addEventListener('beforeprint', () => printAs(true));
-addEventListener('afterprint', () => printAs(false));
-
-// --- the beginning: a step that shows the idea, its nodes gathered --------------------------------------------------
-/// Prefers steps of several inputs that fit, and whose nodes need others that are drawn.
-function telling(k) {
-  const step = steps[k], list = nodesOf[k];
-  let score = Math.log1p(step.nodes) + (step.inputs > 1 ? 3 : 0) + (step.shared.length ? 1 : 0);
-  if (list.some(i => needs[i].length > 1)) score += 4;
-  if (step.nodes > 48) score -= 3;
-  return list.length === 0 ? -1 : score;
-}
-let first = 0;
-for (let k = 1; k < last; ++k) if (telling(k) > telling(first)) first = k;
-position = first + GATHERED;
-measure();
-draw();
-window.espalierPage = {
-  state: () => ({step: shownStep(), position, playing, hovered, pinned, steps: last, nodes: count, zoom, panel: panel.textContent, tip: tip.hidden ? '' : tip.textContent, frames: frames.slice()}),
-  placeOf: i => { const box = canvas.getBoundingClientRect(); return [box.left + nodeX(i), box.top + nodeY(i)]; },
-  placeOfRow: (k, r) => { const box = canvas.getBoundingClientRect(), to = slotOf(k, r); return [box.left + to.x + to.w / 2, box.top + to.y + to.h / 2]; },
-  /// Draws a moment of the animation at once.
-  drawAt: moment => { position = moment; draw(); return canvas.getContext('2d').getImageData(0, 0, 1, 1).data[0]; },
-  data, select, zoomBy,
-};
-})();
+const stripLeft = () => view.wide ? 38 : 34;
 )JS";
 
 }  // namespace espalier::show

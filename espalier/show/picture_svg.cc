@@ -71,7 +71,7 @@ class StepsSvg {
 
   void open() {
     const double height = bottom_ + 34;
-    const std::string saved = fmt::format("{} computations in {} kernel calls", report::whole_number(facts_.nodes()),
+    const std::string saved = fmt::format("{} nodes in {} kernel calls", report::whole_number(facts_.nodes()),
                                           report::whole_number(facts_.steps()));
     svg_ = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1:.0f}\" width=\"{0}\" height=\"{1:.0f}\" "

@@ -117,7 +117,8 @@ class Page(unittest.TestCase):
         state = self.settled()
         of = self.browser.run("const d = espalierPage.data; return {step: d.step[arguments[0]], row: d.row[arguments[0]], id: d.id[arguments[0]]}", node)
         self.assertEqual([state["hovered"], state["step"]], [node, of["step"]])
-        self.assertIn(f"node {of['id']}:", state["tip"])
+        self.assertIn(f"as node {of['id']:,} of the whole graph", state["tip"])
+        self.assertRegex(state["tip"], r"^node \d+ of input \d+: ")
         self.assertIn(f"row {of['row'] + 1} of", state["tip"])
         self.assertRegex(state["tip"], r"needs nodes \d+, \d+")
         self.assertRegex(state["tip"], r"\w+\.(cc|h):\d+")
@@ -135,11 +136,48 @@ class Page(unittest.TestCase):
         self.assertEqual(state["step"], 2)
         self.assertIn("Step 3 of", state["panel"])
         self.assertEqual(self.browser.run("return document.querySelector('tr.current').dataset.step"), "2")
-        steps = state["steps"]
         self.browser.run("document.getElementById('strip').scrollIntoView({block: 'center', behavior: 'instant'})")
-        box = self.browser.run("const b = document.getElementById('strip').getBoundingClientRect(); return [b.left, b.top, b.width, b.height]")
-        self.browser.click(box[0] + box[2] * 4.5 / steps, box[1] + box[3] / 2)
+        self.browser.click(*self.browser.run("return espalierPage.placeOfBar(4)"))
         self.assertEqual(self.settled()["step"], 4)
+
+    def test_the_panel_says_why_exactly_these(self):
+        d = self.browser.run("const d = espalierPage.data; return {step: d.step, merged: d.merged, edges: d.edges, steps: d.steps}")
+        needs = [set() for _ in d["step"]]
+        for source, user in zip(d["edges"][::2], d["edges"][1::2]):
+            needs[user].add(d["step"][source])
+        said = 0
+        for k, step in enumerate(d["steps"]):
+            self.browser.run("espalierPage.select(arguments[0], true)", k)
+            panel = self.settled()["panel"]
+            nodes = [i for i, s in enumerate(d["step"]) if s == k and not d["merged"][i]]
+            earlier = sorted(set().union(*(needs[i] for i in nodes)))
+            if step["nodes"] > 1:
+                self.assertIn("They do the same operation", panel)
+                self.assertIn(f"{step['nodes']:,} nodes", panel)
+            if earlier and len(nodes) == step["nodes"]:
+                self.assertIn("ready: step", panel)
+                self.assertIn(f"{earlier[-1] + 1} computed it", panel)
+                self.assertLess(earlier[-1], k)
+            left = re.search(r"The ([\d,]+) other nodes of this kind that are left cannot run yet", panel)
+            if left:
+                later = [i for i, s in enumerate(d["step"])
+                         if s > k and not d["merged"][i] and d["steps"][s]["group"] == step["group"]]
+                self.assertEqual(number(left[1]), len(later))
+                self.assertTrue(all(max(needs[i]) >= k for i in later))
+                said += 1
+        self.assertGreater(said, 2)
+
+    def test_hovering_a_bar_names_its_step(self):
+        self.browser.run("document.getElementById('strip').scrollIntoView({block: 'center', behavior: 'instant'})")
+        self.browser.hover(*self.browser.run("return espalierPage.placeOfBar(2)"))
+        step = self.browser.run("return espalierPage.data.steps[2]")
+        tip = self.browser.run("const tip = document.getElementById('strip-tip'); return tip.hidden ? '' : tip.textContent")
+        self.assertIn("Step 3 of", tip)
+        self.assertIn(step["op"], tip)
+        self.assertIn("measured", tip)
+        self.assertEqual(number(re.search(r"([\d,]+) rows?", tip)[1]), step["rows"])
+        self.browser.hover(5, 5)
+        self.assertTrue(self.browser.run("return document.getElementById('strip-tip').hidden"))
 
     def test_the_animation_plays_and_stops(self):
         self.browser.run("document.getElementById('speed').value = '8'; document.getElementById('play').click()")

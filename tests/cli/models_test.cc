@@ -113,13 +113,13 @@ TEST_F(ModelCommands, ExplainDrawsPagesPicturesAndTimelines) {
 
   // A page of several inputs: those of a trained model, and of one that was not.
   const std::string more = write("more.txt", "(2 (2 a) (2 film))\n");
-  for (const std::string model : {path("run"), std::string("sentiment")}) {
+  for (const std::string& model : {path("run"), std::string("sentiment")}) {
     const CommandResult page =
         run({"explain", model, trees, more, "-o", path("page.html"), "--text", "--trace", path("trace.json")});
     EXPECT_EQ(page.code, 0) << page.error;
     EXPECT_THAT(page.out, HasSubstr("of 4 instances in"));
     EXPECT_THAT(page.out, HasSubstr("frontier"));
-    EXPECT_THAT(content_of(path("page.html")), HasSubstr("4 records of the model sentiment"));
+    EXPECT_THAT(content_of(path("page.html")), HasSubstr("4 inputs of the model sentiment"));
     EXPECT_FALSE(nlohmann::json::parse(content_of(path("trace.json")))["traceEvents"].empty());
   }
   const CommandResult picture = run({"explain", "sentiment", trees, "--svg"});

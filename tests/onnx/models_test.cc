@@ -1,5 +1,6 @@
 /// Every model of espalier/models, with its own samples, and every network there, gives the same numbers by ONNX
 /// Runtime. The Python weaver of examples/ makes the same inputs as ours.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -9,6 +10,7 @@
 #include "espalier/base/error.h"
 #include "espalier/base/files.h"
 #include "espalier/data/listops.h"
+#include "espalier/data/molecule.h"
 #include "espalier/models/lattice_net.h"
 #include "espalier/models/listops.h"
 #include "espalier/models/molecule_net.h"
@@ -60,6 +62,27 @@ std::string pair_lines() {
   return lines;
 }
 
+const std::string kMolecules =
+    "smiles,y,z\nC,1,0\nCC,2,1\n[Na+].[Cl-],0,1\nC=CC#N,3,0\nc1ccccc1O,6,1\nCC(C)(C)C(=O)NC1CC1,5,0\nO=S(=O)(O)O,4,1\n";
+
+/// Operators with none to five inputs; of kind "Limit" there is always one.
+std::string plan_lines() {
+  std::string lines;
+  const auto operator_of = [](const std::string& kind, const std::string& inputs) {
+    return R"({"Node Type": ")" + kind + R"(", "Startup Cost": 1, "Total Cost": 5, "Plan Rows": 7, "Plan Width": 8, )" +
+           R"("Actual Total Time": 0.5, "Actual Loops": 1, "Plans": [)" + inputs + "]}";
+  };
+  for (int i = 0; i < 6; ++i) {
+    std::string inputs;
+    for (int k = 0; k < i; ++k)
+      inputs +=
+          (k == 0 ? "" : ", ") + operator_of(k % 2 == 0 ? "Seq Scan" : "Sort", k < 2 ? operator_of("Sort", "") : "");
+    const std::string root = operator_of(i % 2 == 0 ? "Append" : "Hash Join", inputs);
+    lines += R"({"Plan": )" + operator_of("Limit", root) + R"(, "Execution Time": 2})" + "\n";
+  }
+  return lines;
+}
+
 class OnnxModels : public ::testing::Test {
  protected:
   /// A model of untrained weights, exported from its own samples, answers to its training data.
@@ -104,7 +127,25 @@ TEST_F(OnnxModels, OnnxRuntimeComputesAllThatTheCommandTrains) {
   for (const char* merge : {"gates", "sum"})
     add("lattice", "names.bmes", kCharacters,
         {{"embedding", "6"}, {"hidden", "5"}, {"merge", merge}, {"lexicon", (folder_ / "words.txt").string()}});
+  for (const char* min_count : {"1", "5"})
+    add("plans", "plans.jsonl", plan_lines(), {{"hidden", "6"}, {"min_count", min_count}});
   expect_runtime_agrees(folder_, cases_);
+}
+
+TEST_F(OnnxModels, OnnxRuntimeComputesMoleculesInEveryNetwork) {
+  if (!data::rdkit_available()) GTEST_SKIP() << "built without RDKit (librdkit-dev, libboost-dev)";
+  for (const char* network : {"message_passing", "weave"})
+    for (const char* readout : {"mean", "sum"})
+      for (const char* rounds : {"1", "3"})
+        add("molecules", "molecules.csv", kMolecules,
+            {{"targets", "y,z"}, {"hidden", "6"}, {"network", network}, {"readout", readout}, {"rounds", rounds}});
+  expect_runtime_agrees(folder_, cases_);
+}
+
+TEST(OnnxParser, SaysWhyItHasNoStaticGraph) {
+  EXPECT_THAT(std::string(models::make("parser")->why_not_exported()), ::testing::HasSubstr("depends on the scores"));
+  for (const std::string_view name : models::names())
+    EXPECT_EQ(models::make(name)->why_not_exported().empty(), name != "parser") << name;
 }
 
 /// Instances of a network in one form are samples and instances at once.

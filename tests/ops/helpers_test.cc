@@ -48,6 +48,21 @@ TEST(SumOfElements, TakesParametersAndNamesTheCallersLine) {
   EXPECT_THAT(refusal_of([&] { mean(stale); }), HasSubstr("at " + here(line + 1)));
 }
 
+TEST(SumOfElements, OfMoreElementsThanAnAxisCanHaveIsRefusedWithTheNumbers) {
+  Graph g;
+  const Expr one = g.input(Tensor({}, {1}));
+  const Expr huge = broadcast(one, {65'536, 65'536});  // recorded, never computed
+  const std::int32_t before = g.size();
+  const int line = __LINE__ + 2;
+  const std::string refusal = ": x [65536, 65536] has 4294967296 elements, and 2147483647 are the most it can take";
+  EXPECT_EQ(refusal_of<ResourceError>([&] { sum(huge); }), "sum" + refusal + "\n  at " + here(line));
+  EXPECT_THAT(refusal_of<ResourceError>([&] { mean(huge); }), HasSubstr("mean" + refusal));
+  EXPECT_THAT(refusal_of<ResourceError>([&] { flatten(huge); }), HasSubstr("flatten" + refusal));
+  EXPECT_EQ(g.size(), before);
+  // As many as an axis can have are taken.
+  EXPECT_EQ(sum(broadcast(one, {1, 2'147'483'647})).shape(), Shape{});
+}
+
 TEST(SoftmaxAlongAnAxis, IsThatOfTheTransposed) {
   Graph g;
   const Expr x = g.input(Tensor({2, 3}, {0, 1, 2, 5, -1, 2}));

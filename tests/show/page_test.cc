@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "espalier/exec/gradients.h"
@@ -48,6 +49,28 @@ TEST(Page, HasTheNumbersOfTheStatistics) {
   for (const auto& merged : data["merged"]) own += merged == 0 ? 1 : 0;
   EXPECT_EQ(own, counts.nodes);
   EXPECT_EQ(std::ssize(data["merged"]) - own, counts.merged);
+}
+
+TEST(Page, GroupsStepsOfOneKindAndSaysWhatWasSaved) {
+  const SentimentNet net(6);
+  Graph graph;
+  net.loss(graph, random_trees(3, 9, SentimentNet::kWords), true).backward();
+  const std::string page = page_text(graph, {.measured = {{Strategy::kNone, 0.012}, {Strategy::kFrontier, 0.003}}});
+  // Steps are of one group if they do the same operation with the same weights on the same shapes.
+  const Batches batches = read_batches(graph);
+  const nlohmann::json data = data_of(page);
+  ASSERT_EQ(data["steps"].size(), batches.steps.size());
+  std::set<std::int32_t> groups;
+  for (std::size_t s = 0; s < batches.steps.size(); ++s) {
+    EXPECT_EQ(data["steps"][s]["group"], batches.steps[s].group) << s;
+    groups.insert(batches.steps[s].group);
+  }
+  EXPECT_LT(groups.size(), batches.steps.size());
+  EXPECT_THAT(page, HasSubstr("as measured here, 3.00 ms instead of 12.00 ms: 4.0 times as fast"));
+  EXPECT_THAT(page, HasSubstr("it is proven that no schedule has fewer than"));
+  const Statistics counts = graph.statistics();
+  ASSERT_GT(counts.merged, 0);
+  EXPECT_THAT(page, HasSubstr(std::to_string(counts.merged) + " equal another one"));
 }
 
 TEST(Page, ShowsTimesOfATraceThatWasOn) {
@@ -121,6 +144,7 @@ TEST(Summary, EndsWithStrategiesAndAdvice) {
   const SentimentNet net(4);
   Graph graph({.strategy = Strategy::kNone});
   net.loss(graph, random_trees(3, 2, SentimentNet::kWords), true).backward();
+  EXPECT_THAT(page_text(graph), HasSubstr("Here nothing ran together"));
   const std::string text = page_summary(graph);
   EXPECT_THAT(text, HasSubstr("frontier"));
   EXPECT_THAT(text, HasSubstr("advice: Use Strategy::kFrontier"));
