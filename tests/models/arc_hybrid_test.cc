@@ -78,8 +78,8 @@ std::int32_t best_possible(const ArcHybrid& state, const Heads& tree) {
   return best;
 }
 
-/// In states that random moves lead to, the cost of a move is how many more arcs must be lost after it. The arc from the
-/// root is left out: costs do not know that there is only one.
+/// In states that random moves lead to, the cost of a move is how many more arcs must be lost after it. The arc from
+/// the root is left out: costs do not know that there is only one.
 TEST(ArcHybrid, CostsAreTheArcsThatAMoveLoses) {
   Random random(2);
   int compared = 0;

@@ -37,7 +37,7 @@ class ParserModel : public ModelFiles {
   }
   using Settings = std::vector<std::pair<std::string, std::string>>;
   static Settings small(Settings more) {
-    Settings settings{{"embedding", "8"}, {"affix_embedding", "4"}, {"hidden", "8"}, {"layers", "1"},
+    Settings settings{{"embedding", "8"}, {"affix_embedding", "4"}, {"hidden", "8"},   {"layers", "1"},
                       {"middle", "16"},   {"dropout", "0"},         {"min_count", "1"}};
     settings.insert(settings.end(), more.begin(), more.end());
     return settings;
@@ -63,8 +63,8 @@ TEST_F(ParserModel, LearnsByTheDynamicOracle) {
 
 /// The lifted arc is counted as wrong.
 TEST_F(ParserModel, LearnsATreeThatIsNotProjectiveWithoutItsCrossingArc) {
-  const auto metrics = learn("parser", {{{write("a.conllu", sentences(true))}, {}, {}}}, small({}), 80,
-                             sentences(true), false, 4);
+  const auto metrics =
+      learn("parser", {{{write("a.conllu", sentences(true))}, {}, {}}}, small({}), 80, sentences(true), false, 4);
   EXPECT_NEAR(metrics[1].value, 12.0 / 13, 1e-9);
 }
 

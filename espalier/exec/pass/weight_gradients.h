@@ -37,6 +37,10 @@ class WeightGradients {
     for (const DeferredRows& group : groups()) bytes += group.memory();
     return bytes;
   }
+  /// Beside the rows of groups.
+  static std::int64_t memory_of_groups(const Graph& graph) {
+    return std::ssize(graph.signatures()) * static_cast<std::int64_t>(sizeof(std::int32_t));
+  }
 
  private:
   /// What a thread keeps from one pass to the next.

@@ -10,6 +10,7 @@
 
 #include "espalier/base/error.h"
 #include "espalier/exec/pass/deferred_rows.h"
+#include "espalier/exec/pass/weight_gradients.h"
 #include "espalier/exec/run/engine.h"
 
 namespace espalier::exec {
@@ -139,7 +140,8 @@ std::int64_t Engine::training_bytes(const plan::Plan* plan, const BackwardOption
   if (graph_.options().memory_budget == 0) return 0;  // nobody asks
   const std::size_t runs = runs_.size() + (plan != nullptr ? 1 : 0);
   const auto gradients = [&](const plan::Plan& of) { return gradient_layout(of, runs, !options.wanted.empty()).bytes; };
-  std::int64_t bytes = (Ledger::most_memory_of_node() + 1) * graph_.size();  // and the flags of BackwardRequest
+  std::int64_t bytes = (Ledger::most_memory_of_node() + 1) * graph_.size() +  // and the flags of BackwardRequest
+                       WeightGradients::memory_of_groups(graph_);
   if (plan != nullptr) bytes += run_bytes(*plan) + gradients(*plan) + pass_bytes(*plan, collector_.nodes());
   for (const Run& run : runs_) bytes += gradients(*run.plan) + pass_bytes(*run.plan, run.nodes);
   return bytes;

@@ -52,20 +52,32 @@ std::vector<Segment> Engine::segments_that_fit(std::span<const Seed> seeds, cons
 
 std::int64_t Engine::bytes_of(std::span<const Segment> segments, const BackwardOptions& options) {
   std::int64_t checkpoints = 0;
-  std::int64_t most = 0;
-  for (const Segment& segment : segments) {
-    for (NodeId node : segment.made) checkpoints += 2 * graph_.bytes(node) + std::int64_t{sizeof(Checkpoint)};
-    std::int64_t given = 0;
+  std::int64_t most = 0;                           // with what the engine has in use beside it
+  const auto give = [&](const Segment& segment) {  // nothing is computed
     for (NodeId node : segment.given) {
-      given += graph_.bytes(node);
-      table_.set_value(node, nullptr);  // nothing is computed
+      table_.set_value(node, nullptr);
       table_.flags[at(node)] |= NodeTable::kGiven;
     }
+  };
+  for (const Segment& segment : segments) {
+    std::int64_t made = 0;
+    for (NodeId node : segment.made) made += graph_.bytes(node);
+    checkpoints += 2 * made + std::ssize(segment.made) * std::int64_t{sizeof(Checkpoint)};
+    if (!segment.made.empty()) {
+      give(segment);
+      if (Work* work = prepare(segment.made, plan::Lifetime::kFinish))
+        most = std::max(most, memory_beside() + run_bytes(*plan_of(work->problem)) + made);
+      forget_values();
+    }
+    std::int64_t given = 0;
+    for (NodeId node : segment.given) given += graph_.bytes(node);
+    give(segment);
     if (Work* work = prepare(segment.targets(), plan::Lifetime::kTraining))
-      most = std::max(most, given + training_bytes(plan_of(work->problem).get(), options_of(graph_, segment, options)));
+      most = std::max(most, memory_beside() + given +
+                                training_bytes(plan_of(work->problem).get(), options_of(graph_, segment, options)));
     forget_values();
   }
-  return checkpoints + most;
+  return checkpoints + most - memory_beside();
 }
 
 void Engine::give_values(const Segment& segment, const Checkpoints& checkpoints) {
