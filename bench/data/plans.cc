@@ -21,9 +21,9 @@ namespace {
 constexpr double kShortestTime = 1e-3;  // milliseconds: the clock's last digit, and what was never run
 constexpr int kDeepestPlan = 1000;
 
-class PlanMaker {
+class PlanReader {
  public:
-  PlanMaker(const data::QueryPlanReader& reader, data::WordCounts& kinds) : reader_(reader), kinds_(kinds) {}
+  PlanReader(const data::QueryPlanReader& reader, data::WordCounts& kinds) : reader_(reader), kinds_(kinds) {}
 
   QueryPlan make(const Value& operator_) {
     add(operator_, 0);
@@ -77,7 +77,7 @@ DataSet<QueryPlan> read_plans(const std::filesystem::path& path) {
   DataSet<QueryPlan> set{.real = true, .features = kPlanFeatures};
   data::WordCounts kinds;
   data::QueryPlanReader reader(path);
-  for (data::QueryPlan plan; reader.next(plan);) set.instances.push_back(PlanMaker(reader, kinds).make(plan.root));
+  for (data::QueryPlan plan; reader.next(plan);) set.instances.push_back(PlanReader(reader, kinds).make(plan.root));
   set.words = kinds.size();
   return set;
 }
