@@ -73,8 +73,6 @@ TEST(Csv, AQuoteThatDoesNotEndIsBounded) {
   EXPECT_EQ(refusal_of_text<CsvReader>(text), "x:2:3: expected a quote to end the field that begins here");
 }
 
-const std::string kSickHeader = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n";
-
 TEST(Sick, APairHasSentencesAndScore) {
   EXPECT_THAT(records_of<SickReader>(kSickHeader + "7\tA dog\tA cat\t3.6\tNEUTRAL\n"),
               ElementsAre(SickPair{"7", "A dog", "A cat", 3.6, "NEUTRAL"}));

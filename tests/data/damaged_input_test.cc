@@ -22,6 +22,7 @@
 #include "espalier/data/text_file.h"
 #include "espalier/data/treebank.h"
 #include "espalier/data/word_vectors.h"
+#include "tests/data/read_all.h"
 #include "tests/data/temporary_file.h"
 
 namespace espalier::data {
@@ -53,7 +54,6 @@ Read reads(const Options&... options) {
 const std::string kMolecule =
     "methanol\n  made by hand\n\n  2  1  0  0  0  0  0  0  0  0999 V2000\n    0.0000    0.0000    0.0000 C   0  0\n"
     "    1.4000    0.0000    0.0000 O   0  0\n  1  2  1  0\nM  END\n> <y>\n1\n\n$$$$\n";
-const std::string kSickHeader = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n";
 
 std::vector<ReaderCase> reader_cases() {
   return {

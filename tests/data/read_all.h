@@ -12,6 +12,8 @@
 
 namespace espalier::data {
 
+inline const std::string kSickHeader = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n";
+
 /// All records of a text, which errors call "x".
 template <class Reader, class... Options>
 std::vector<typename Reader::Record> records_of(std::string text, const Options&... options) {

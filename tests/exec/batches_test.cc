@@ -45,7 +45,9 @@ TEST(Batches, AgreeWithTheStatistics) {
       // Every row of every step belongs to one node.
       std::set<std::pair<std::int32_t, std::int32_t>> rows;
       for (const BatchedNode& node : batches.nodes)
-        if (node.step >= 0) EXPECT_TRUE(rows.insert({node.step, node.row}).second);
+        if (node.step >= 0) {
+          EXPECT_TRUE(rows.insert({node.step, node.row}).second);
+        }
       EXPECT_EQ(std::ssize(rows), counts.nodes);
     }
 }

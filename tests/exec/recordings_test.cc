@@ -80,7 +80,7 @@ TEST(Recordings, OfRandomGraphsGiveTheSameBits) {
     GraphOptions options{.seed = 3, .step = 5, .dtype = draw % 8 == 0 ? DType::kFloat64 : DType::kFloat32};
     options.training = draw % 5 != 0;
     options.expand_cells = draw % 4 == 0;
-    options.memoise = kMemoise[draw % 3];
+    options.memoise = testing::kMemoise[draw % 3];
     const MixedNet net(kNetSeed, options.dtype, recipe.width());
     const MixedFunctions functions(net, recipe);
     std::vector<std::size_t> order(recipe.instances());

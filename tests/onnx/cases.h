@@ -15,6 +15,7 @@
 
 #include "espalier/onnx/onnx.h"
 #include "espalier/tensor/tensor.h"
+#include "tests/support/refusal.h"
 
 namespace espalier::testing {
 
@@ -129,6 +130,13 @@ inline std::string python_with(const std::string& modules) {
   for (const std::string& python : candidates)
     if (run("\"" + python + "\" -c 'import " + modules + "; print(\"yes\")'").text == "yes\n") return python;
   return {};
+}
+
+/// The first line of what an action is refused with.
+template <class Action>
+std::string refusal(Action&& action) {
+  const std::string text = refusal_of(action);
+  return text.substr(0, text.find('\n'));
 }
 
 inline constexpr const char* kNoRuntime =

@@ -18,6 +18,8 @@
 namespace espalier::onnx {
 namespace {
 
+using testing::refusal;
+
 using testing::OnnxFolder;
 
 /// The fields of a message, in order.
@@ -147,16 +149,6 @@ TEST_F(OnnxStructure, OnnxRuntimeReadsWeightsBesideTheFile) {
   testing::write_case(folder_ / "case", {"y"}, {{y}}, {{y}}, {.metadata = {}, .also = {}, .most_inside = 0});
   for (const char* name : {"model.onnx", "outside.onnx"}) std::filesystem::remove(file(name));
   testing::expect_runtime_agrees(folder_, 1);
-}
-
-std::string refusal(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    const std::string text = error.what();
-    return text.substr(0, text.find('\n'));
-  }
-  return "no refusal";
 }
 
 TEST_F(OnnxStructure, RefusesOtherFiles) {

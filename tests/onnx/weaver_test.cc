@@ -19,6 +19,8 @@
 namespace espalier::onnx {
 namespace {
 
+using testing::refusal;
+
 using testing::expect_runtime_agrees;
 using testing::OnnxFolder;
 using testing::write_case;
@@ -54,17 +56,6 @@ std::vector<std::int32_t> sentence_of(std::int32_t length, std::int32_t seed) {
   std::vector<std::int32_t> words;
   for (std::int32_t i = 0; i < length; ++i) words.push_back((i * i + seed * 7 + i) % 50);
   return words;
-}
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-std::string refusal(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return first_line(error.what());
-  }
-  return "no refusal";
 }
 
 class OnnxWeaver : public ::testing::Test {

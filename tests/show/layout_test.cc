@@ -47,7 +47,9 @@ TEST(Layout, KeepsNodesOfALevelApartInAnyGraph) {
         EXPECT_LT(layout.places[static_cast<std::size_t>(input)].level, place.level);
       for (std::int32_t b = 0; b < a; ++b) {
         const NodePlace& other = layout.places[static_cast<std::size_t>(b)];
-        if (other.level == place.level) EXPECT_GE(std::abs(other.x - place.x), 1 - 1e-6);
+        if (other.level == place.level) {
+          EXPECT_GE(std::abs(other.x - place.x), 1 - 1e-6);
+        }
       }
     }
   }

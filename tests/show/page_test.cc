@@ -166,7 +166,9 @@ TEST(TraceFile, IsJsonWhoseSpansAreNested) {
     const double begin = event["ts"];
     const double end = begin + event["dur"].get<double>();
     while (!ends.empty() && ends.back() <= begin + 1e-3) ends.pop_back();
-    if (!ends.empty()) EXPECT_LE(end, ends.back() + 2e-3);
+    if (!ends.empty()) {
+      EXPECT_LE(end, ends.back() + 2e-3);
+    }
     ends.push_back(end);
     kernels += event["cat"] == "kernels" ? 1 : 0;
   }

@@ -82,8 +82,8 @@ TEST(QError, HasQuantilesBetweenItsValues) {
 }
 
 TEST(QError, OfPredictionsHasAGeometricMeanAndQuantiles) {
-  const std::vector<Prediction> predictions{{.expected = {4}, .predicted = {2}},
-                                            {.expected = {1, 1}, .predicted = {1, 8}}};
+  const std::vector<Prediction> predictions{{.expected = {4}, .predicted = {2}, .scores = {}},
+                                            {.expected = {1, 1}, .predicted = {1, 8}, .scores = {}}};
   const std::vector<Metric> metrics = q_error_metrics(predictions);  // factors 2, 1 and 8
   ASSERT_EQ(metrics.size(), 3U);
   EXPECT_EQ(metrics[0].name, "q_error_mean");
