@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <utility>
 
@@ -13,6 +15,11 @@ namespace {
 
 void require_length(std::string_view schedule, std::int64_t steps) {
   if (steps < 1) throw UsageError(fmt::format("{}: the number of steps must be 1 or more, not {}", schedule, steps));
+}
+
+/// A factor above 1 grows without end: numbers stay finite.
+double power(double factor, double exponent) {
+  return std::min(std::pow(factor, exponent), std::numeric_limits<double>::max());
 }
 
 void require_factor(std::string_view schedule, double factor) {
@@ -32,7 +39,7 @@ Schedule step_decay(std::int64_t every, double factor) {
   require_factor("step_decay", factor);
   return [every, factor](std::int64_t step) {
     const std::int64_t drops = step / every;
-    return std::pow(factor, static_cast<double>(drops));
+    return power(factor, static_cast<double>(drops));
   };
 }
 
@@ -40,7 +47,7 @@ Schedule exponential_decay(std::int64_t every, double factor) {
   require_length("exponential_decay", every);
   require_factor("exponential_decay", factor);
   return [every, factor](std::int64_t step) {
-    return std::pow(factor, static_cast<double>(step) / static_cast<double>(every));
+    return power(factor, static_cast<double>(step) / static_cast<double>(every));
   };
 }
 

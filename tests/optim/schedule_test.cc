@@ -30,6 +30,12 @@ TEST(Schedule, ExponentialDecayFallsByTheFactorOverItsSteps) {
   EXPECT_DOUBLE_EQ(schedule(10), 0.25);
 }
 
+TEST(Schedule, FactorsAboveOneStayFinite) {
+  EXPECT_DOUBLE_EQ(step_decay(10, 2.5)(20), 6.25);
+  EXPECT_TRUE(std::isfinite(step_decay(1000, 2.5)(1'000'000)));
+  EXPECT_TRUE(std::isfinite(exponential_decay(1, 10)(1'000'000)));
+}
+
 TEST(Schedule, InverseTimeDecayIsOneOverOnePlusRateTimesStep) {
   EXPECT_EQ(inverse_time_decay(0.5)(0), 1);
   EXPECT_EQ(inverse_time_decay(0.5)(2), 0.5);
