@@ -107,3 +107,7 @@ std::string safetensors_of(std::string_view input) {
 }
 
 }  // namespace espalier::fuzz
+
+// RDKit does not free what it made of some files that it refuses.
+// NOLINTNEXTLINE(readability-identifier-naming): the leak sanitizer looks for this name, in any program
+extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() { return "leak:libRDKit"; }

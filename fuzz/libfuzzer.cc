@@ -28,7 +28,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   chosen->run({reinterpret_cast<const char*>(bytes), size});
   return 0;
 }
-
-// RDKit does not free what it made of some files that it refuses.
-extern "C" const char* __lsan_default_suppressions() { return "leak:libRDKit"; }
 // NOLINTEND(readability-identifier-naming)

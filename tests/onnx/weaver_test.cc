@@ -196,8 +196,8 @@ class OnnxHostile : public OnnxWeaver {
 };
 
 TEST_F(OnnxHostile, AcceptsWhatItMadeItself) {
-  EXPECT_EQ(checked(), "no refusal");
-  EXPECT_EQ(woven(), "no refusal");
+  EXPECT_EQ(checked(), "nothing was refused");
+  EXPECT_EQ(woven(), "nothing was refused");
 }
 
 TEST_F(OnnxHostile, RefusesRowsThatAreNotThere) {
@@ -240,7 +240,7 @@ TEST_F(OnnxHostile, RefusesNodesThatDoNotFit) {
   EXPECT_EQ(woven(), "onnx: node 0, \"lookup(words.table)\", has the field 50, and 0 to 49 are possible");
   nodes_ = good;
   nodes_.operand_ends.back() = 1'000;
-  EXPECT_NE(woven(), "no refusal");
+  EXPECT_NE(woven(), "nothing was refused");
   nodes_ = good;
   nodes_.outputs[0][0] = 0;
   EXPECT_EQ(woven(), "onnx: output \"scores\" is value 0, which has 6 elements, and has 3");
