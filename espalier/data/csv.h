@@ -23,8 +23,8 @@ using CsvRow = std::vector<std::string>;
 
 struct CsvOptions {
   char separator = ',';
-  /// A field in quotes may hold separators, line ends, and quotes written twice. A quote inside a field that does not
-  /// begin with one is an ordinary character. 0: quotes have no meaning.
+  /// A field in quotes may hold separators, line ends (read as "\n", also if they are "\r\n"), and quotes written
+  /// twice. A quote inside a field that does not begin with one is an ordinary character. 0: quotes have no meaning.
   char quote = '"';
   /// The names of the columns of a table whose first line is a row already.
   std::vector<std::string> names{};

@@ -17,6 +17,15 @@ std::string line_of(const data::CsvRow& fields) {
   return line + "\r\n";
 }
 
+/// Rows without the carriage returns before line ends in quoted fields: readers take "\r\n" as "\n".
+std::vector<data::CsvRow> with_plain_line_ends(std::vector<data::CsvRow> rows) {
+  for (data::CsvRow& row : rows)
+    for (std::string& field : row)
+      for (std::size_t at = 0; (at = field.find('\n', at)) != std::string::npos; ++at)
+        for (; at > 0 && field[at - 1] == '\r'; --at) field.erase(at - 1, 1);
+  return rows;
+}
+
 }  // namespace
 
 void csv(std::string_view input) {
@@ -31,7 +40,8 @@ void csv(std::string_view input) {
     check(row.size() == names.size(), "rows have a field per column");
     table += line_of(row);
   }
-  check(read_text<data::CsvReader>(table, data::CsvOptions{}) == rows, "rows that were written read back the same");
+  check(with_plain_line_ends(read_text<data::CsvReader>(table, data::CsvOptions{})) == with_plain_line_ends(rows),
+        "rows that were written read back the same");
 }
 
 }  // namespace espalier::fuzz
