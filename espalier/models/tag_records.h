@@ -31,8 +31,8 @@ struct TagColumns {
   RecordSource<data::TaggedSentence> open(data::Input input, const data::ReadOptions& options) const;
 };
 
-/// {"words": ["It", "works"], "tags": ["PRON", "VERB"]}, of which the tags may be missing. If tokens are characters,
-/// {"text": "..."} does too; white space is left out.
+/// Reads {"words": ["It", "works"], "tags": ["PRON", "VERB"]}; the tags are optional. If tokens are characters,
+/// {"text": "..."} will do, too; white space is left out.
 data::TaggedSentence tagged_from_json(const Value& value, Tokens tokens = Tokens::kWords);
 
 /// Whether all tags are those of spans: O, or a letter with, after "-", a type.
