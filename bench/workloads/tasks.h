@@ -18,8 +18,8 @@ namespace espalier::bench {
 
 using TaggedSentences = std::shared_ptr<const DataSet<TaggedSentence>>;
 
-/// B10: an LSTM that writes symbols until the end symbol, and at most as many as the sentence has words. Its next input is
-/// the symbol that it wrote last; it starts from the vector of the sentence's first word.
+/// B10: an LSTM that writes symbols until the end symbol, and at most as many as the sentence has words. Its next input
+/// is the symbol that it wrote last; it starts from the vector of the sentence's first word.
 struct Decoder {
   static constexpr std::int32_t kEnd = 0;
   static constexpr std::int32_t kStarts = 256;
